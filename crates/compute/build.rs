@@ -1,7 +1,7 @@
-//! Chooses the modules of Python's standard library that get into the worker.
+//! Selects the modules of Python's standard library that are compiled into the worker.
 //!
-//! `src/worker/python/stdlib.txt` lists them. The rest of the library is not compiled in: that saves 6 MB, and code
-//! cannot reach a module that is not there. The tests import all that code may import.
+//! `src/worker/python/stdlib.txt` lists them. The other modules are not compiled in: that saves 6 MB, and
+//! code cannot reach a missing module. The tests import every module that code may import.
 
 #[cfg(feature = "worker")]
 const LIST: &str = "src/worker/python/stdlib.txt";
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::fs::copy(Path::new(rustpython_pylib::LIB_PATH).join(file), to)
             .map_err(|error| format!("`{file}` of {LIST}: {error}"))?;
     }
-    // The macro reads the folder while it is compiled, and takes a literal only.
+    // The macro reads the folder at compile time and accepts only a literal.
     let code = format!("rustpython_vm::py_freeze!(dir = \"{}\")", chosen.display());
     std::fs::write(Path::new(&out).join("stdlib.rs"), code)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Any text as a reply, as commands and as the flags of a page.
+//! Any text as a model's reply, as commands and as the flags of a page.
 
 #![no_main]
 
@@ -12,7 +12,7 @@ const PAGE: &str = "## Flags\n\n--to  Who (required)\n--sort  Sort by: a, b (def
     --status  One or more of: x, y\n--all  (boolean flag)\n";
 
 fuzz_target!(|text: &str| {
-    // The first half of a text may also be the page that the rest is held against.
+    // The first half of a text may also be the page for the rest.
     let half = text.split_once("\n---\n");
     let (page, commands) = half.unwrap_or((PAGE, text));
     let table = deft_skillfile::flags(page);
@@ -41,7 +41,7 @@ fn follow(text: &str, routed: Result<Route, Vec<Problem>>, table: &[Flag]) {
     }
 }
 
-/// A value is a call, and the schema of its own flags.
+/// Uses a value both as a call and as the schema of its own flags.
 fn follow_call(value: &serde_json::Value, table: &[Flag]) {
     drop(from_json(value, |_| Ok(table.to_vec())));
     if let Some(flags) = value.as_object() {

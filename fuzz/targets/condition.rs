@@ -7,7 +7,8 @@ use std::sync::{Arc, LazyLock};
 use deft_template::{Condition, Lookup, Scope};
 use libfuzzer_sys::fuzz_target;
 
-/// Every name but those with an `n` has the same value; what holds must hold for any.
+/// Names without an `n` all have the same value, names that begin with `n` are absent, other names unknown.
+/// The checked properties hold for any scope.
 struct Names;
 
 static VALUE: LazyLock<Lookup> = LazyLock::new(|| {
@@ -16,7 +17,7 @@ static VALUE: LazyLock<Lookup> = LazyLock::new(|| {
     Lookup::Value(Arc::new(value.expect("parses").expect("evaluates")))
 });
 
-/// Builtins stay what they are.
+/// Builtins are not overridden.
 const BUILTINS: [&str; 8] = [
     "str", "dict", "all", "repr", "sorted", "map", "zip", "filter",
 ];

@@ -19,7 +19,7 @@ fuzz_target!(|text: &str| {
         let Some(next) = schedule.next_after(moment.now) else {
             return;
         };
-        // A year of downtime is decided about at once, and time moves on.
+        // After a year of downtime one call must decide something, and the next slot must be later.
         let Ok(now) = next.checked_add(SignedDuration::from_hours(24 * 365)) else {
             return;
         };

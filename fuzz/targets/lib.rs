@@ -1,11 +1,10 @@
-//! What the fuzz targets share: a fixed present, and what must hold of every
-//! file whatever is in it.
+//! Shared by the fuzz targets: a fixed current time, and properties that every parsed file must have.
 
 use deft_model::{Dialect, Skill};
 use deft_skillfile::{Document, Moment, ParsedFile, Place, Profile, has_errors, parse, render};
 use jiff::{Timestamp, tz::TimeZone};
 
-/// A fixed present, so that a crash can be repeated.
+/// Returns a fixed current time, so that crashes are reproducible.
 pub fn moment() -> Moment {
     Moment {
         now: Timestamp::from_second(1_763_208_000).unwrap_or(Timestamp::UNIX_EPOCH),
@@ -13,7 +12,7 @@ pub fn moment() -> Moment {
     }
 }
 
-/// Reads a file under both profiles and checks what must hold.
+/// Parses a file under both profiles and checks the properties.
 pub fn check(bytes: &[u8], place: &Place<'_>) {
     for profile in [Profile::Deft, Profile::AgentSkills] {
         let parsed = parse(bytes, place, profile, &moment());
@@ -25,7 +24,7 @@ pub fn check(bytes: &[u8], place: &Place<'_>) {
     }
 }
 
-/// Places are places in the file, at characters.
+/// Checks that spans are within the file and on character boundaries.
 fn check_spans(bytes: &[u8], parsed: &ParsedFile) {
     for found in &parsed.diagnostics {
         let Some(range) = found.span.range() else {
@@ -38,8 +37,8 @@ fn check_spans(bytes: &[u8], parsed: &ParsedFile) {
     }
 }
 
-/// Whatever was read can be written in every dialect, and reads the same when
-/// it was written in its own.
+/// Checks that a parsed skill can be written in every dialect, and that it parses to the same skill when
+/// written in its own.
 fn write_down(document: &Document, place: &Place<'_>) {
     let Document::Skill(skill) = document else {
         return;
@@ -67,7 +66,8 @@ fn write_down(document: &Document, place: &Place<'_>) {
     }
 }
 
-/// The open format holds only texts below `metadata`, and only an id as name.
+/// Removes the parts that the open format cannot express: it holds only texts below `metadata`, and only an
+/// id as name.
 fn comparable(skill: &Skill) -> Skill {
     let mut skill = skill.clone();
     if skill.dialect == Dialect::AgentSkills {

@@ -1,17 +1,18 @@
-//! Each feature of the design is named by a test: `docs/coverage.md` says by which.
+//! Checks that each feature of the design is named by a test, and generates `docs/coverage.md`, which lists
+//! them.
 //!
-//! An id counts where a test names it: in a comment at the test or inside it, in the file of a case, in the title of
-//! a case. A comment at the top of a file does not count. Whether the test is good is not looked at here.
+//! An id counts if a test names it: in a comment at the test or inside it, in the file of a case, or in the
+//! title of a case. A comment at the top of a file does not count. Not here: whether the test is good.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::support::{read, root};
 
-/// Features without a test, and why. It has to be exact: what gets a test leaves this list.
+/// Features without a test, and why. A feature that has a test must not be listed.
 const OPEN: &[(&str, &str)] = &[];
 
-/// Parts that are still to be built.
+/// Parts that are not built yet.
 const LATER: &[&str] = &["8", "9", "10", "11", "12", "13"];
 
 struct Feature {
@@ -39,7 +40,7 @@ fn features() -> Vec<Feature> {
     .collect()
 }
 
-/// The ids of a text: `S0.1`, `X22`, and all from one `to` another.
+/// Returns the ids in a text: `S0.1`, `X22`, and ranges such as `S0.1 to S0.3`.
 fn ids(text: &str) -> Vec<String> {
     let is_word = |c: char| c.is_alphanumeric() || c == '.' || c == '_';
     let words: Vec<&str> = text
@@ -59,12 +60,12 @@ fn ids(text: &str) -> Vec<String> {
         let end = end.map_or(number, |(_, end)| end);
         found.extend((number..=end).map(|number| format!("{family}{number}")));
     }
-    // The end of a range is an id of its own.
+    // The end of a range is also found as a separate id.
     found.dedup();
     found
 }
 
-/// `S2.` and 17, or `X` and 3.
+/// Splits an id into its prefix and its number: `S2.` and 17, or `X` and 3.
 fn split_id(word: &str) -> Option<(&str, u32)> {
     let at = match word.as_bytes() {
         [b'S', b'0'..=b'4', b'.', ..] => 3,
@@ -75,7 +76,7 @@ fn split_id(word: &str) -> Option<(&str, u32)> {
     Some((&word[..at], number))
 }
 
-/// Everything that may name a feature: files of tests and the tests inside sources.
+/// Returns all files that may name a feature: tests, cases, and sources with tests inside.
 fn places() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in ["crates", "tests/seeds/cases"] {
@@ -98,7 +99,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The tests that name each id, as `path: test`.
+/// Returns the tests that name each id, as `path: test`.
 fn named() -> BTreeMap<String, BTreeSet<String>> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let root = root();
@@ -132,10 +133,10 @@ fn named() -> BTreeMap<String, BTreeSet<String>> {
     named
 }
 
-/// What stands behind the title of a case that is known to fail in every home.
+/// The suffix added to the title of a case that is known to fail in every home.
 const FAILS: &str = " (fails today)";
 
-/// Ids in the titles of cases.
+/// Returns the ids in the titles of cases, each with its case.
 fn in_cases(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for case in text.split("\n== ").skip(1) {
@@ -152,7 +153,8 @@ fn in_cases(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Ids and the function they stand at: the next one for a comment in front of it, else the one around.
+/// Returns ids with their functions: for a comment before a function, that function; otherwise the enclosing
+/// one.
 fn in_source(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut waiting: Vec<String> = Vec::new();
@@ -214,8 +216,8 @@ fn is_later(feature: &Feature) -> bool {
     LATER.contains(&feature.part.as_str())
 }
 
-/// One test, the seed suite's if it has one that holds. The others are not counted, so that the document
-/// changes only when the answer does.
+/// Selects one test for a feature, preferably a passing one of the seed suite. Only one is listed, so the
+/// document rarely changes.
 fn cell(tests: &BTreeSet<String>) -> String {
     let holds = |test: &&String| !test.ends_with(FAILS);
     let first = tests
@@ -259,7 +261,7 @@ fn the_coverage_is_current() {
     );
 }
 
-/// The list has the ids of the design, no more and no fewer.
+/// `features.txt` has exactly the ids of the design.
 #[test]
 fn the_features_are_those_of_the_design() {
     let Some(path) = deft_testkit::shared("design/features.md") else {

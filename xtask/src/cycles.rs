@@ -1,7 +1,7 @@
 //! The top-level modules of a crate do not depend on each other in a circle: neither its folders nor its files.
 //!
-//! The dependencies are the paths in the code: `crate::x`, `super::x` from the right depth, and names that the root of
-//! the crate re-exports from `x`. Method calls are not followed.
+//! Dependencies are the paths in the code: `crate::x`, `super::x` from the right depth, and names that the
+//! root of the crate re-exports from `x`. Method calls are not followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::source::{Source, product_sources};
 
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// What the modules of one crate use of each other.
+/// Returns the dependencies between the modules of one crate.
 fn edges(sources: &[Source]) -> Edges {
     let modules: BTreeSet<&str> = sources.iter().filter_map(Source::top_module).collect();
     let roots = sources
@@ -37,14 +37,14 @@ fn edges(sources: &[Source]) -> Edges {
     edges
 }
 
-/// `module::…::Name` as the name and its module.
+/// Splits a re-export `module::…::Name` into the name and its module.
 fn export(path: &[String], modules: &BTreeSet<&str>) -> Option<(String, String)> {
     let path = path.strip_prefix(&["crate".to_owned()]).unwrap_or(path);
     let (first, name) = (path.first()?, path.last()?);
     (path.len() > 1 && modules.contains(first.as_str())).then(|| (name.clone(), first.clone()))
 }
 
-/// The names directly in the root of the crate that a file uses.
+/// Returns the names in the root of the crate that a file uses directly.
 fn names_in_root(source: &Source) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let above: Vec<String> = vec!["super".to_owned(); source.depth()];
@@ -69,7 +69,7 @@ fn names_in_root(source: &Source) -> Vec<String> {
     found
 }
 
-/// All paths of `use` declarations, groups written out; of `a as b` the name is `b`.
+/// Returns all paths of `use` declarations, with groups expanded. The name of `a as b` is `b`.
 fn imports(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("use ") {
@@ -116,7 +116,7 @@ fn expand(tree: &str, before: &[String], found: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The parts between the commas that are in no inner group.
+/// Splits a group at its top-level commas.
 fn split_top(group: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
     for (at, c) in group.char_indices() {
@@ -145,7 +145,7 @@ fn reachable(edges: &Edges, from: &str) -> BTreeSet<String> {
     seen
 }
 
-/// The modules that can reach themselves, each with what it uses of the others.
+/// Returns the modules that can reach themselves, each with the other such modules that it uses.
 fn in_circles(edges: &Edges) -> BTreeMap<String, BTreeSet<String>> {
     let all: BTreeMap<&String, BTreeSet<String>> = edges
         .keys()
@@ -162,7 +162,7 @@ fn in_circles(edges: &Edges) -> BTreeMap<String, BTreeSet<String>> {
     circle.map(|name| (name.clone(), uses(name))).collect()
 }
 
-/// The same edges between modules that are folders.
+/// Returns the edges between modules that are folders.
 fn between_folders(edges: &Edges, sources: &[Source]) -> Edges {
     let folders: BTreeSet<&str> = sources
         .iter()
@@ -188,7 +188,7 @@ fn sources_by_crate() -> BTreeMap<String, Vec<Source>> {
     crates
 }
 
-/// What the modules of a circle use of each other, a line for each.
+/// Reports the dependencies in a cycle, one line per module.
 fn report(krate: &str, circle: BTreeMap<String, BTreeSet<String>>) -> String {
     let lines = circle.into_iter().map(|(module, uses)| {
         let uses: Vec<String> = uses.into_iter().collect();

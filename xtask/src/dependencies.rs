@@ -1,4 +1,4 @@
-//! Every dependency of a manifest is used by the code that it is for.
+//! Checks that every dependency in a manifest is used by the code it is declared for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::source::{Source, blank, product_sources, words};
 use crate::support::{metadata, read, root};
 
-/// Dependencies that no code names, and why they are there. An entry that is not needed fails.
+/// Dependencies that no code names, and why they are declared. An unnecessary entry fails.
 const UNNAMED: &[(&str, &str, &str)] = &[];
 
-/// What a manifest asks for, by the name that code uses.
+/// A dependency of a manifest, with the name that code uses.
 struct Dependency {
     package: String,
     name: String,
@@ -36,7 +36,7 @@ fn dependencies(package: &Value, libraries: &BTreeMap<String, String>) -> Vec<De
     all.iter().map(one).collect()
 }
 
-/// The name of each package's library, where it is not that of the package.
+/// Returns the library name of each package whose library has another name.
 fn libraries() -> BTreeMap<String, String> {
     let metadata = metadata(&[
         "--locked",
@@ -56,7 +56,7 @@ fn libraries() -> BTreeMap<String, String> {
     packages.iter().filter_map(one).collect()
 }
 
-/// All identifiers in the Rust files of these folders.
+/// Returns all identifiers in the Rust files of these folders.
 fn names_in(folders: &[std::path::PathBuf]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for folder in folders {
@@ -68,7 +68,7 @@ fn names_in(folders: &[std::path::PathBuf]) -> BTreeSet<String> {
     found
 }
 
-/// All identifiers in the code of a package that is not for tests.
+/// Returns all identifiers in the product code of a package.
 fn product_names(folder: &Path, sources: &[Source]) -> BTreeSet<String> {
     let own = |source: &&Source| folder.ends_with(format!("crates/{}", source.krate));
     let mut found: BTreeSet<String> = BTreeSet::new();
@@ -121,7 +121,8 @@ fn dependencies_are_used() {
     );
 }
 
-/// Where the code of a package is, tests included; a target may lie outside its folder.
+/// Returns the folders with the code of a package, including tests. A target may be outside the package's
+/// folder.
 fn all_folders(package: &Value, folder: &Path) -> Vec<std::path::PathBuf> {
     let targets = package["targets"].as_array().expect("targets");
     let mains = targets
@@ -132,7 +133,7 @@ fn all_folders(package: &Value, folder: &Path) -> Vec<std::path::PathBuf> {
     folders
 }
 
-/// A version that no manifest of the workspace uses is noise.
+/// Every version in the workspace manifest is used by a package.
 #[test]
 fn shared_versions_are_used() {
     let text = read("Cargo.toml");

@@ -1,4 +1,4 @@
-//! Generated parts of documents are what the code says.
+//! Generates parts of documents from the code, or checks that they are current.
 
 use deft_skillfile::{
     Moment, ParsedFile, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
@@ -6,7 +6,7 @@ use deft_skillfile::{
 
 use crate::support::{read, root};
 
-/// Replaces the part between the markers, or compares it.
+/// Compares the part of a document between the markers, or replaces it with `UPDATE=1`.
 fn check(path: &str, generated: &str) {
     let text = read(path);
     let (start, end) = ("<!-- generated: start -->\n", "<!-- generated: end -->");
@@ -51,7 +51,7 @@ fn the_rule_reference_is_current() {
     check("docs/rules.md", &out);
 }
 
-/// A skill file of a document, as deft reads it: `folder/file`, or `file` in the folder of skills.
+/// Parses a skill file from a document. `path` is `folder/file`, or `file` in the skills folder.
 pub(crate) fn parse_example(path: &str, text: &str) -> ParsedFile {
     let moment = Moment {
         now: "2026-11-15T12:00:00Z".parse().expect("a timestamp"),
@@ -67,7 +67,7 @@ pub(crate) fn parse_example(path: &str, text: &str) -> ParsedFile {
     parse(text.as_bytes(), &place, Profile::Deft, &moment)
 }
 
-/// Every example of the format page loads, and nothing is wrong with it.
+/// Every example of the format page loads without problems.
 #[test]
 fn the_examples_load() {
     let page = read("docs/skill-format.md");

@@ -1,13 +1,13 @@
-//! Few doors lead out of deft and into it: text reaches people through one module, and files are opened
-//! by one that refuses pipes and devices.
+//! Checks that only one module writes to stdout and stderr, and only one opens files (refusing pipes and
+//! devices).
 //!
-//! `clippy.toml` forbids the handles of stdout and stderr by type; this looks for what it cannot see.
+//! `clippy.toml` forbids the handles of stdout and stderr by type; this module finds what clippy cannot see.
 
 use std::path::Path;
 
 use crate::support::{files, root};
 
-/// Files that write to stdout or stderr themselves, and why.
+/// Files that write to stdout or stderr directly, and why.
 const WRITERS: &[(&str, &str)] = &[
     ("crates/cli/src/terminal/mod.rs", "the one door"),
     (
@@ -20,7 +20,7 @@ const WRITERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Files that open files themselves, and why; all others ask `crates/registry/src/file.rs`.
+/// Files that open files directly, and why; all others use `crates/registry/src/file.rs`.
 const READERS: &[(&str, &str)] = &[
     (
         "crates/config/src/zone.rs",
@@ -49,7 +49,7 @@ const READERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The sources of deft with the tests inside them cut off; crates that only tests use are left out.
+/// Returns the product sources without their test modules, except crates that only tests use.
 fn sources() -> Vec<(String, String)> {
     let root = root();
     let is_source = |path: &str| {
@@ -79,7 +79,7 @@ fn shown(path: &Path, root: &Path) -> String {
     below.to_string_lossy().into_owned()
 }
 
-/// Each file with one of the words is listed, and each listed file has one.
+/// Checks that exactly the files in `known` contain one of the words.
 fn compare(words: &[&str], known: &[(&str, &str)], remedy: &str) {
     let mut found: Vec<String> = sources()
         .into_iter()
@@ -92,7 +92,7 @@ fn compare(words: &[&str], known: &[(&str, &str)], remedy: &str) {
     assert_eq!(found, known, "{remedy}");
 }
 
-/// Whether a text has the word, and not only as the end of a longer one.
+/// Whether a text contains `word`, not only as the end of a longer word.
 fn has_word(text: &str, word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word)

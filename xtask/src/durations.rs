@@ -1,8 +1,8 @@
-//! One parser reads lengths of time: `crates/schedule/src/duration.rs`.
+//! Checks that durations are parsed only by `crates/schedule/src/duration.rs`.
 
 use crate::support::{files, root};
 
-/// What reads a length of time out of a text or a number of seconds.
+/// Code that parses a duration from a text or a number of seconds.
 const PARSERS: &[&str] = &[
     "parse::<Span>",
     "parse::<SignedDuration>",
@@ -14,7 +14,7 @@ const PARSERS: &[&str] = &[
     "try_from_secs_f64",
 ];
 
-/// The files that have one of these, and why.
+/// The files that contain such code, and why.
 const KNOWN: &[(&str, &str)] = &[
     ("crates/llm/src/gemini/response.rs", "a field of a provider"),
     ("crates/llm/src/wait.rs", "HTTP headers"),

@@ -1,8 +1,8 @@
-//! `docs/errors` has a page for each code that deft shows: rules of files, codes of commands, failure classes, outcomes,
-//! reasons for disabled skills, codes of the command line and exit codes.
+//! Generates `docs/errors`, a page for each code that deft shows: rules of files, codes of commands, failure
+//! classes, outcomes, reasons for disabled skills, codes of the command line and exit codes.
 //!
-//! The codes come from the tables in the code, the words from `xtask/errors/*.md`. Examples of rules are parsed: each
-//! has to break its rule, and the page shows the message.
+//! The codes come from tables in the code, the texts from `xtask/errors/*.md`. Examples of rules are parsed:
+//! each must break its rule, and the page shows the message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,7 @@ use crate::documents::parse_example;
 use crate::source::product_sources;
 use crate::support::{files_in, read, root};
 
-/// The exit codes of the binary.
-const EXITS: [u8; 7] = [0, 1, 2, 5, 6, 70, 130];
-
-/// A kind of code: the file with its words, the heading of its sections, and its codes.
+/// A kind of code: the file with its texts, the heading of its sections, and its codes.
 struct Family {
     file: &'static str,
     heading: &'static str,
@@ -30,7 +27,8 @@ fn families() -> Vec<Family> {
         codes,
     };
     let rules = Rule::ALL.iter().map(ToString::to_string).collect();
-    let exits = EXITS.iter().map(|code| format!("exit_{code}")).collect();
+    let exits = exit_codes();
+    let exits = exits.iter().map(|code| format!("exit_{code}")).collect();
     vec![
         family("rules", "Rule of skill files", rules),
         family("commands", "Problem of a command", words::<ProblemCode>()),
@@ -54,6 +52,20 @@ fn families() -> Vec<Family> {
     ]
 }
 
+/// The exit codes of the binary.
+fn exit_codes() -> Vec<u8> {
+    let code = |line: &str| {
+        line.trim()
+            .strip_suffix(',')?
+            .split_once(" = ")?
+            .1
+            .parse()
+            .ok()
+    };
+    let text = read("crates/cli/src/exit.rs");
+    text.lines().filter_map(code).collect()
+}
+
 fn words<T: Choice>() -> Vec<String> {
     T::WORDS
         .iter()
@@ -61,8 +73,8 @@ fn words<T: Choice>() -> Vec<String> {
         .collect()
 }
 
-/// The codes in calls such as `Failure::input("code", …)` and in literals of `Failure`, and those that errors of the
-/// engine are mapped to.
+/// Returns the codes in calls such as `Failure::input("code", …)` and in literals of `Failure`, and the codes
+/// to which errors of the engine are mapped.
 fn command_line_codes() -> Vec<String> {
     let mut found = BTreeSet::new();
     for source in product_sources() {
@@ -89,7 +101,7 @@ fn command_line_codes() -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// The word in quotes at the beginning of an argument list.
+/// Returns the string literal at the beginning of an argument list if it is a code.
 fn first_literal(text: &str) -> Option<String> {
     let rest = text.trim_start().strip_prefix('"')?;
     let word = &rest[..rest.find('"')?];
@@ -97,14 +109,14 @@ fn first_literal(text: &str) -> Option<String> {
     is_code.then(|| word.to_owned())
 }
 
-/// What people wrote about a code.
+/// The handwritten text about a code.
 struct Entry {
     meaning: String,
     example: String,
     remedy: String,
 }
 
-/// The entries of a file: `## code`, a meaning, a fence with an example, a remedy.
+/// Parses the entries of a file: `## code`, a meaning, a fence with an example, a remedy.
 fn entries(text: &str) -> BTreeMap<String, Entry> {
     let mut found = BTreeMap::new();
     let mut fence: Option<&str> = None;
@@ -143,7 +155,7 @@ fn entries(text: &str) -> BTreeMap<String, Entry> {
     found
 }
 
-/// The example of a rule and the message that it gives; other examples as they are.
+/// Returns an example: for a rule, followed by the message it produces; otherwise unchanged.
 fn example(code: &str, family: &str, text: &str) -> String {
     let (head, rest) = text.split_once('\n').unwrap_or_default();
     let Some((language, path)) = head.trim_start_matches('`').split_once(" skill=") else {
@@ -173,7 +185,7 @@ fn example(code: &str, family: &str, text: &str) -> String {
     )
 }
 
-/// What a code means: for rules the table in the code says it.
+/// Returns the meaning of a code. For rules it comes from the table in the code.
 fn meaning(family: &Family, code: &str, entry: &Entry) -> String {
     let mut rules = Rule::ALL.iter();
     let rule = rules.find(|rule| family.file == "rules" && rule.to_string() == *code);
@@ -215,7 +227,7 @@ fn section(family: &Family, code: &str, entry: &Entry) -> String {
     )
 }
 
-/// All pages by name, with the index.
+/// Returns all pages by name, including the index.
 fn pages() -> BTreeMap<String, String> {
     let mut sections: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut index = String::from(
@@ -258,6 +270,29 @@ fn pages() -> BTreeMap<String, String> {
     let mut pages: BTreeMap<String, String> = sections.into_iter().map(page).collect();
     pages.insert("README.md".to_owned(), index);
     pages
+}
+
+/// The codes in the table of the README, and those in the help.
+#[test]
+fn every_list_of_exit_codes_is_complete() {
+    let codes = exit_codes();
+    let readme = read("README.md");
+    let (_, table) = readme
+        .split_once("| exit code | meaning |\n| --- | --- |\n")
+        .unwrap();
+    let rows = table.lines().map_while(|line| line.strip_prefix("| "));
+    let rows: Vec<u8> = rows
+        .map(|row| row.split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(rows, codes, "README.md");
+    let help = read("crates/cli/src/args/mod.rs");
+    let (_, help) = help.split_once("\"Exit codes: ").unwrap();
+    let help = help.split_once('"').unwrap().0;
+    let words = help
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|word| !word.is_empty());
+    let named: Vec<u8> = words.map(|word| word.parse().unwrap()).collect();
+    assert_eq!(named, codes, "the help");
 }
 
 #[test]

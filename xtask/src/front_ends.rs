@@ -1,5 +1,5 @@
-//! A front end knows the service, its shapes and the configuration, and nothing deeper; and what it gets from the
-//! service is typed.
+//! Checks that a front end depends only on the service, the wire types and the configuration, and that the
+//! API of the service is typed.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::support::metadata;
 /// The crates of front ends.
 const FRONT_ENDS: &[&str] = &["deft", "deft-server"];
 
-/// What a front end may depend on; the binary also starts the server.
+/// The crates that a front end may depend on. The binary also starts the server.
 const ALLOWED: &[&str] = &["deft-config", "deft-server", "deft-service", "deft-wire"];
 
-/// Public functions of the service that take or return a JSON value because it belongs to users: inputs, outputs,
+/// Public functions of the service that take or return a JSON value because it is user data: inputs, outputs,
 /// arguments and results.
 const USER_DATA: &[(&str, &str)] = &[
     ("runs/start.rs", "read_input"),
@@ -38,7 +38,7 @@ fn front_ends_know_the_service_and_nothing_deeper() {
     }
 }
 
-/// The signatures of public functions and the types of public fields in the service.
+/// Returns the signatures of public functions and the types of public fields in the service.
 fn signatures() -> Vec<(String, String)> {
     let mut found = Vec::new();
     for source in product_sources() {

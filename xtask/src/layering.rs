@@ -1,4 +1,4 @@
-//! The arrows between crates are those of the table in ARCHITECTURE.md.
+//! Checks that crates depend on each other exactly as the table in ARCHITECTURE.md allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use crate::support::{metadata, read};
 
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
-/// The table: `| crate | what it is | may depend on |`.
+/// Returns the allowed dependencies, from the table `| crate | what it is | may depend on |`.
 fn allowed() -> Arrows {
     let text = read("ARCHITECTURE.md");
     let section = text
@@ -27,7 +27,7 @@ fn allowed() -> Arrows {
     rows.map(row).collect()
 }
 
-/// What the manifests say, without dependencies of tests.
+/// Returns the dependencies in the manifests, except dev-dependencies.
 fn actual() -> Arrows {
     let metadata = metadata(&["--no-deps", "--offline"]);
     let short = |name: &str| match name {
@@ -59,7 +59,7 @@ fn arrows_are_those_of_the_table() {
     );
 }
 
-/// Crates that only tests and benches use: nothing that ships carries their code.
+/// Crates that only tests and benches use. Shipped code must not depend on them.
 const DEV_ONLY: &[&str] = &["store-testkit", "testkit", "xtask"];
 
 #[test]
@@ -94,7 +94,8 @@ fn reaches<'a>(arrows: &'a Arrows, from: &'a str, to: &str) -> bool {
         .is_some_and(|next| next.iter().any(|n| n == to || reaches(arrows, n, to)))
 }
 
-/// Code in compute blocks has no files: a feature that any crate turns on would be on for all.
+/// Compute blocks have no access to files. Cargo unifies features, so a feature that any crate enables would
+/// be enabled for all.
 #[test]
 fn the_interpreter_is_built_without_the_host() {
     let metadata = metadata(&[

@@ -1,7 +1,6 @@
-//! Rules of the house as tests, and the documents that are generated.
+//! Tests for the conventions of this repository, and generators for documents.
 //!
-//! `cargo test -p xtask` checks them; `UPDATE=1 cargo test -p xtask` writes the
-//! generated parts of documents anew.
+//! `cargo test -p xtask` checks both; `UPDATE=1 cargo test -p xtask` regenerates the documents.
 
 #[cfg(test)]
 mod coverage;
@@ -45,23 +44,25 @@ mod tidy;
 mod toolchain;
 #[cfg(test)]
 mod traits;
+#[cfg(test)]
+mod written_once;
 
 #[cfg(test)]
 mod support {
     use std::path::{Path, PathBuf};
 
-    /// The root of the workspace.
+    /// Returns the root of the workspace.
     pub(crate) fn root() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
     }
 
-    /// A file of the workspace.
+    /// Reads a file of the workspace.
     pub(crate) fn read(path: &str) -> String {
         std::fs::read_to_string(root().join(path))
             .unwrap_or_else(|problem| panic!("{path}: {problem}"))
     }
 
-    /// All files of the workspace with this extension, by path.
+    /// Returns all files of the workspace with this extension, sorted by path.
     pub(crate) fn files(extension: &str) -> Vec<PathBuf> {
         let folders = ["crates", "xtask", "fuzz", "tests"].into_iter();
         let mut found: Vec<PathBuf> = folders
@@ -71,14 +72,14 @@ mod support {
         found
     }
 
-    /// All files below a folder with this extension, by path.
+    /// Returns all files below a folder with this extension, unsorted.
     pub(crate) fn files_in(folder: &Path, extension: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         collect(folder, extension, &mut found);
         found
     }
 
-    /// What `cargo metadata` prints.
+    /// Runs `cargo metadata` and parses its output.
     pub(crate) fn metadata(arguments: &[&str]) -> serde_json::Value {
         let output = std::process::Command::new(env!("CARGO"))
             .args(["metadata", "--format-version", "1"])

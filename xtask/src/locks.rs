@@ -1,9 +1,9 @@
-//! One kind of lock: `parking_lot`. It is not poisoned by a panic, so that no caller decides what a
-//! poisoned lock means.
+//! Checks that all locks come from `parking_lot`. A panic does not poison them, so no caller has to handle
+//! poisoned locks.
 
 use crate::support::{files, root};
 
-/// Files below these paths use the locks of `std`, each for a reason.
+/// Paths whose files use the locks of `std`, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "crates/service/src/logging.rs",
@@ -15,7 +15,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Names of locks, as they end an import or a path.
+/// The names of the locks of `std`.
 const LOCKS: &[&str] = &["Mutex", "RwLock", "Condvar", "MutexGuard", "PoisonError"];
 
 #[test]
@@ -38,7 +38,7 @@ fn locks_are_those_of_parking_lot() {
     }
 }
 
-/// The locks that a file takes from `std::sync`.
+/// Returns the locks that a file uses from `std::sync`.
 fn std_locks(text: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     for (at, start) in text.match_indices("std::sync::") {

@@ -1,9 +1,10 @@
-//! A new variant of an enum of ours must not fall into an old `_`: the lint is on for the whole workspace, and
-//! few crates turn it off, with a reason.
+//! Checks that the lint against wildcard arms is on for the whole workspace, so a new variant of one of our
+//! enums cannot fall into an old `_`. Few crates turn it off, with a reason.
 
 use crate::support::{files, read, root};
 
-/// Crate roots that turn the lint off as a whole; everywhere else a function does, for an enum of another crate.
+/// Crate roots that turn the lint off for the whole crate. Elsewhere single functions turn it off, for an
+/// enum of another crate.
 const EXCEPTIONS: &[&str] = &[
     "crates/agent/tests/it/main.rs",
     "crates/cli/tests/it/main.rs",
@@ -13,7 +14,7 @@ const EXCEPTIONS: &[&str] = &[
     "crates/llm/tests/it/main.rs",
     "crates/skillfile/tests/it/main.rs",
     "crates/store/tests/it/main.rs",
-    // Values are Python's: an operation refuses every kind that it does not name.
+    // Values are Python's: an operation refuses every type that it does not name.
     "crates/template/src/lib.rs",
     "crates/tools/tests/it/main.rs",
     // As `template`.
@@ -35,7 +36,7 @@ fn enums_are_matched_by_their_variants() {
     assert_eq!(found, EXCEPTIONS);
 }
 
-/// Whether the attributes of a crate or module name the lint.
+/// Whether the inner attributes of a crate or module name the lint.
 fn turns_lint_off(text: &str) -> bool {
     let attributes = text.split("#![").skip(1);
     let mut attributes = attributes.filter_map(|rest| rest.split(")]").next());

@@ -1,4 +1,4 @@
-//! The paths that ARCHITECTURE.md and CONTRIBUTING.md name exist.
+//! Checks that the paths named by ARCHITECTURE.md and CONTRIBUTING.md exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,13 +7,13 @@ use crate::support::{read, root};
 
 const DOCUMENTS: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-/// Endings by which a word in backticks is taken for a path. A bare `name/` in backticks is a folder.
+/// Suffixes that mark a word in backticks as a path. A bare `name/` in backticks is a folder.
 const ENDINGS: [&str; 8] = [".rs", ".py", ".md", ".toml", ".sh", ".txt", ".json", "/"];
 
-/// Words that look like paths and are none of this repository: the word, what it is.
+/// Words that look like paths but are not paths of this repository, and what they are.
 const OTHERS: &[(&str, &str)] = &[("config.toml", "the configuration in a home")];
 
-/// The words in backticks of one document, with the crate that its paragraph is about.
+/// Returns the words in backticks of a document, each with the crate that its paragraph describes.
 fn candidates(text: &str) -> Vec<(Option<String>, String)> {
     let mut found = Vec::new();
     for paragraph in text.split("\n\n") {
@@ -41,8 +41,8 @@ fn is_path(word: &str) -> bool {
         && (ENDINGS.iter().any(|ending| word.ends_with(ending)) || has_folder)
 }
 
-/// Where a path may lie: from the root, below `crates`, anywhere in the crate of the paragraph, beside the path before
-/// it.
+/// Whether a path exists: relative to the root or to `crates`, anywhere in the crate of the paragraph, or
+/// beside the previous path.
 fn exists(krate: Option<&str>, before: Option<&str>, path: &str) -> bool {
     let root = root();
     let crates = root.join("crates");
@@ -53,7 +53,7 @@ fn exists(krate: Option<&str>, before: Option<&str>, path: &str) -> bool {
         || krate.is_some_and(|krate| matches(&crates.join(krate), &format!("**/{path}")))
 }
 
-/// Whether the path below the folder exists; `*` stands for any part of a name, `**` for any folders.
+/// Whether `path` exists below `folder`. `*` matches any part of a name, `**` any folders.
 fn matches(folder: &Path, path: &str) -> bool {
     let path = path.trim_end_matches('/');
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -113,7 +113,7 @@ fn named_paths_exist() {
     );
 }
 
-/// The targets of links to files of this repository, with the part behind `#`.
+/// Returns the targets of links to files of this repository, with the fragment after `#`.
 fn links(text: &str) -> Vec<(&str, Option<&str>)> {
     let targets = text
         .split("](")
@@ -129,7 +129,7 @@ fn links(text: &str) -> Vec<(&str, Option<&str>)> {
         .collect()
 }
 
-/// The names that a page gives its headings, as GitHub makes them.
+/// Returns the anchors of the headings of a page, as GitHub generates them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let name = |heading: &str| {

@@ -1,12 +1,12 @@
-//! Plain English, as far as a test can hold it (`docs/style.md`): types are nouns, functions are verbs, and
+//! Checks the mechanical part of plain English (`docs/style.md`): types are nouns, functions are verbs, and
 //! comments name the actor.
 //!
-//! Not here: whether a sentence is good. A reader decides that.
+//! Not here: whether a sentence is good. Reviewers decide that.
 
 use crate::source::{blank, words};
 use crate::support::{files, root};
 
-/// Words that end like a participle and are nouns of the field, each with what it names.
+/// Words that end like a participle but are nouns of the field, each with its meaning.
 const NOUNS: &[(&str, &str)] = &[
     ("Finding", "one problem that a check reports"),
     ("Framing", "how a stream marks where an event ends"),
@@ -26,7 +26,7 @@ const NOUNS: &[(&str, &str)] = &[
     ("Timing", "when a skill fires"),
 ];
 
-/// Participles without a common ending, pronouns and adverbs: as the whole name of a type they say nothing.
+/// Irregular participles, pronouns and adverbs. As the whole name of a type they are meaningless.
 const VAGUE_TYPES: &[&str] = &[
     "Begun", "Broke", "Built", "Came", "Drawn", "Found", "Given", "Gone", "Heard", "Held", "How",
     "Kept", "Known", "Left", "Lost", "Made", "Met", "Put", "Said", "Seen", "Sent", "Shown",
@@ -34,7 +34,7 @@ const VAGUE_TYPES: &[&str] = &[
     "Written",
 ];
 
-/// Names that do not say what a function does.
+/// Function names that do not describe an action.
 const VAGUE_FUNCTIONS: &[&str] = &[
     "begun", "came", "gone", "heard", "how", "knowing", "of", "said", "told", "what", "when",
     "who", "whose",
@@ -105,7 +105,7 @@ fn comments_name_the_actor() {
     );
 }
 
-/// The identifiers that follow one of these keywords.
+/// Returns the identifiers that follow one of these keywords.
 fn names_behind<'a>(code: &'a str, keywords: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let mut before = "";
     words(code).filter(move |word| {
@@ -115,7 +115,7 @@ fn names_behind<'a>(code: &'a str, keywords: &'a [&str]) -> impl Iterator<Item =
     })
 }
 
-/// Whether a name is one word, and that word is no noun.
+/// Whether a name is a single word that is not a noun.
 fn is_vague_type(name: &str) -> bool {
     let one_word = name.chars().skip(1).all(char::is_lowercase);
     let noun = NOUNS.iter().any(|(noun, _)| *noun == name);
@@ -123,7 +123,7 @@ fn is_vague_type(name: &str) -> bool {
     one_word && !noun && (participle || VAGUE_TYPES.contains(&name))
 }
 
-/// The first such word in the comment of a line.
+/// Returns the first hidden actor in the comment of a line.
 fn hidden_actor(line: &str) -> Option<&'static str> {
     let comment = line.split_once("//")?.1.to_lowercase();
     let words: Vec<&str> = comment
@@ -153,7 +153,7 @@ fn the_scanner_knows_vague_names_and_hidden_actors() {
     let code = "pub struct One; impl One { fn two() {} } type Three = u8;";
     let types: Vec<&str> = names_behind(code, &["struct", "type"]).collect();
     assert_eq!(types, ["One", "Three"]);
-    // The words are put together, so that this file passes its own test.
+    // Built at run time, so this file passes its own test.
     let actor = HIDDEN_ACTORS[2];
     assert_eq!(
         hidden_actor(&format!("x(); // {actor}'s turn")),

@@ -1,21 +1,43 @@
-//! A public item that nothing outside its file names is dead, or need not be public.
+//! Finds public items that no other file names: dead code, or items that need not be public.
 //!
-//! rustc warns about unused private items only. This compares names, so an item with a common name is never found;
-//! re-exports do not count as a use. A type may also be public because an item of its own file hands it out.
+//! rustc warns only about unused private items. This check compares names, so an item with a common name is
+//! never found; re-exports do not count as a use. A type may also be public because an item of its own file
+//! exposes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::{Source, blank, product_sources, words};
 use crate::support::{files, root};
 
-/// The crate, the item, and what is wrong with it or why the check is. An entry that is not needed fails.
+/// Exceptions: the crate, the item, and why it or the check is wrong. An unnecessary entry fails.
 const KNOWN: &[(&str, &str, &str)] = &[];
+
+/// The crate, the item that only tests use, and why it is there.
+const FOR_TESTS: &[(&str, &str, &str)] = &[
+    ("command", "cast_date", "S2.43: a helper of handlers"),
+    ("command", "cast_integer", "S2.43: a helper of handlers"),
+    (
+        "compute",
+        "worker_id",
+        "tests look for the worker in the table of processes",
+    ),
+    (
+        "engine",
+        "answer_text",
+        "tests of bots compare what they send",
+    ),
+    (
+        "llm",
+        "with_providers",
+        "tests bring providers of their own",
+    ),
+];
 
 const KINDS: [&str; 8] = [
     "fn", "struct", "enum", "const", "trait", "static", "type", "union",
 ];
 
-/// The names of items declared `pub` in blanked code that something outside the file has to name.
+/// Returns the names of `pub` items in blanked code that another file must name.
 fn public_items(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in code.lines() {
@@ -43,7 +65,7 @@ fn public_items(code: &str) -> BTreeSet<String> {
     found
 }
 
-/// Whether the file of a type names it besides its definition and its `impl` blocks.
+/// Whether the file of a type names it outside its definition and its `impl` blocks.
 fn is_handed_out(code: &str, name: &str) -> bool {
     let is_definition = |line: &str| {
         let line = line.trim_start();
@@ -57,7 +79,8 @@ fn is_handed_out(code: &str, name: &str) -> bool {
         .any(|line| !is_definition(line) && words(line).any(|word| word == name))
 }
 
-/// The identifiers that a file uses: no re-exports, but the functions that attributes name in strings.
+/// Returns the identifiers that a file uses, without re-exports but including functions that attributes name
+/// in strings.
 fn used_names(text: &str, code: &str) -> BTreeSet<String> {
     let mut kept = String::new();
     let mut rest = code;
@@ -77,7 +100,7 @@ fn used_names(text: &str, code: &str) -> BTreeSet<String> {
     found
 }
 
-/// All other Rust files: tests, benches, examples, fuzz targets and `xtask`.
+/// Returns all other Rust files: tests, benches, examples, fuzz targets and `xtask`.
 fn other_files(product: &BTreeSet<String>) -> Vec<(String, BTreeSet<String>)> {
     let root = root();
     let all = files("rs").into_iter().map(|path| {
@@ -102,43 +125,87 @@ fn shown(source: &Source) -> String {
     format!("crates/{}/src/{}", source.krate, source.path)
 }
 
-#[test]
-fn public_items_are_used() {
-    let sources = product_sources();
+/// The files that name each item, by item.
+fn users(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let product: BTreeSet<String> = sources.iter().map(shown).collect();
-    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let product_uses = sources
+    let uses = sources
         .iter()
         .map(|source| (shown(source), used_names(&source.text, &source.code)));
-    for (file, names) in product_uses.chain(other_files(&product)) {
+    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, names) in uses.chain(other_files(&product)) {
         for name in names {
             users.entry(name).or_default().insert(file.clone());
         }
     }
-    let mut unused: BTreeSet<(String, String)> = BTreeSet::new();
-    let mut places = String::new();
-    for source in sources
+    users
+}
+
+/// The crate, the file and the name of each public item, but those of crates for tests.
+fn items(sources: &[Source]) -> Vec<(&str, String, String)> {
+    let sources = sources
         .iter()
-        .filter(|source| !source.krate.ends_with("testkit"))
-    {
+        .filter(|source| !source.krate.ends_with("testkit"));
+    let items = |source: &'_ Source| {
+        let names = public_items(&source.code).into_iter();
         let file = shown(source);
-        for name in public_items(&source.code) {
-            let is_used = users
-                .get(&name)
-                .is_some_and(|files| files.iter().any(|user| *user != file));
-            if !is_used {
-                places.push_str(&format!("\n{file}: {name}"));
-                unused.insert((source.krate.clone(), name));
-            }
+        names.map(move |name| (file.clone(), name))
+    };
+    sources
+        .flat_map(|source| items(source).map(|(file, name)| (source.krate.as_str(), file, name)))
+        .collect()
+}
+
+/// The items whose users, apart from their own file, `counts` accepts none of.
+fn check(
+    counts: impl Fn(&str) -> bool,
+    exceptions: &[&[(&str, &str, &str)]],
+) -> (
+    BTreeSet<(String, String)>,
+    BTreeSet<(String, String)>,
+    String,
+) {
+    let sources = product_sources();
+    let users = users(&sources);
+    let mut unused = BTreeSet::new();
+    let mut places = String::new();
+    for (krate, file, name) in items(&sources) {
+        let is_used = users
+            .get(&name)
+            .is_some_and(|files| files.iter().any(|user| *user != file && counts(user)));
+        if !is_used {
+            places.push_str(&format!("\n{file}: {name}"));
+            unused.insert((krate.to_owned(), name));
         }
     }
-    let known: BTreeSet<(String, String)> = KNOWN
-        .iter()
-        .map(|(krate, name, _)| ((*krate).to_owned(), (*name).to_owned()))
-        .collect();
+    let known = exceptions.iter().copied().flatten();
+    let known = known.map(|(krate, name, _)| ((*krate).to_owned(), (*name).to_owned()));
+    (unused, known.collect(), places)
+}
+
+#[test]
+fn public_items_are_used() {
+    let (unused, known, places) = check(|_| true, &[KNOWN]);
     assert_eq!(
         unused, known,
         "left: public items that no other file names, right: `KNOWN`{places}"
+    );
+}
+
+/// Tests, benches and examples of a crate are no reason for an item; `xtask` is, which makes documents.
+#[test]
+fn public_items_are_used_by_the_product() {
+    let is_product = |file: &str| file.starts_with("xtask/") || file.contains("/src/");
+    let is_test = |file: &str| {
+        file.contains("testkit/")
+            || file.contains("/tests/")
+            || file.ends_with("/tests.rs")
+            || file.ends_with("_tests.rs")
+    };
+    let counts = |file: &str| is_product(file) && !is_test(file);
+    let (unused, known, places) = check(counts, &[KNOWN, FOR_TESTS]);
+    assert_eq!(
+        unused, known,
+        "left: public items that only tests name, right: `KNOWN` and `FOR_TESTS`{places}"
     );
 }
 

@@ -1,7 +1,8 @@
-//! The Rust sources of the workspace, as the rules that count and compare names need them.
+//! The Rust sources of the workspace, prepared for checks that count and compare names.
 //!
-//! A full parser would be a large dependency for a few questions about names. This scanner blanks comments and the
-//! contents of literals, so that words in prose are not taken for code, and cuts off modules that only tests compile.
+//! A full parser would be a large dependency for a few questions about names. This scanner blanks comments
+//! and the contents of literals, so words in prose are not mistaken for code, and removes modules that only
+//! tests compile.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,25 +11,26 @@ use crate::support::{files, root};
 
 /// One file below `crates/*/src`.
 pub(crate) struct Source {
-    /// The folder below `crates`.
+    /// The name of the folder below `crates`.
     pub(crate) krate: String,
     /// The path below `src`, such as `drive/mod.rs`.
     pub(crate) path: String,
-    /// The text without test modules; as many lines as the file has outside them.
+    /// The text without test modules. It has the lines outside them.
     pub(crate) text: String,
-    /// The same with comments and the contents of literals blanked.
+    /// The text with comments and the contents of literals blanked.
     pub(crate) code: String,
 }
 
 impl Source {
-    /// The folder or file directly in `src` that this file belongs to; none for the root of the crate.
+    /// Returns the folder or file directly in `src` that this file belongs to, or `None` for the root of the
+    /// crate.
     pub(crate) fn top_module(&self) -> Option<&str> {
         let first = self.path.split('/').next().unwrap_or_default();
         let name = first.strip_suffix(".rs").unwrap_or(first);
         (!["lib", "main", "bin"].contains(&name)).then_some(name)
     }
 
-    /// How many modules lie between the root of the crate and the items of this file.
+    /// Returns the number of modules between the root of the crate and the items of this file.
     pub(crate) fn depth(&self) -> usize {
         let parts = self.path.split('/').count();
         let is_folder_root = self.path.ends_with("/mod.rs");
@@ -36,7 +38,7 @@ impl Source {
     }
 }
 
-/// All product sources: no file and no module that only tests compile.
+/// Returns all product sources, without files and modules that only tests compile.
 pub(crate) fn product_sources() -> Vec<Source> {
     let all = source_files();
     let tests: BTreeSet<PathBuf> = all
@@ -68,7 +70,7 @@ pub(crate) fn product_sources() -> Vec<Source> {
     .collect()
 }
 
-/// Path below `crates`, blanked code, text.
+/// Returns the path below `crates`, the blanked code and the text of each source file.
 fn source_files() -> Vec<(PathBuf, String, String)> {
     let crates = root().join("crates");
     let inside = files("rs").into_iter().filter_map(|path| {
@@ -85,7 +87,7 @@ fn source_files() -> Vec<(PathBuf, String, String)> {
     inside.collect()
 }
 
-/// The files of modules declared as `#[cfg(test)] mod name;`.
+/// Returns the files of modules declared as `#[cfg(test)] mod name;`.
 fn test_files(path: &std::path::Path, code: &str) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap_or_default();
     let folder = path.parent().unwrap_or(path);
@@ -111,9 +113,9 @@ fn test_files(path: &std::path::Path, code: &str) -> Vec<PathBuf> {
 /// A module under `#[cfg(test)]` or `#[cfg(all(test, …))]`.
 struct TestModule {
     name: String,
-    /// Where the attribute begins.
+    /// The byte offset at which the attribute begins.
     start: usize,
-    /// Where a module with a body ends.
+    /// The byte offset at which the body ends, or `None` for a module in its own file.
     body: Option<usize>,
 }
 
@@ -148,7 +150,7 @@ fn test_modules(code: &str) -> Vec<TestModule> {
     found
 }
 
-/// The first position behind the attributes that begin at `start`.
+/// Returns the first position after the attributes that begin at `start`.
 fn after_attributes(code: &str, start: usize) -> Option<usize> {
     let mut at = start;
     while code[at..].starts_with("#[") {
@@ -158,7 +160,7 @@ fn after_attributes(code: &str, start: usize) -> Option<usize> {
     Some(at)
 }
 
-/// The end of the first block in braces at or behind `from`.
+/// Returns the end of the first block in braces at or after `from`.
 pub(crate) fn closing(code: &str, from: usize) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate().skip(from) {
@@ -186,7 +188,7 @@ fn without_test_modules(text: &str, code: &str) -> (String, String) {
     (text, code)
 }
 
-/// The text with comments and the contents of literals as spaces, byte for byte in the same places.
+/// Replaces comments and the contents of literals by spaces. All other bytes keep their positions.
 pub(crate) fn blank(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -203,7 +205,7 @@ pub(crate) fn blank(text: &str) -> String {
     String::from_utf8(out).expect("whole comments and literals are blanked")
 }
 
-/// The end of the comment or literal that begins here; the same place if none does.
+/// Returns the end of the comment or literal that begins at `at`, or `at` if none begins there.
 fn end_of_prose(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     let before = at.checked_sub(1).map(|before| bytes[before]);
@@ -254,7 +256,7 @@ fn end_of_string(rest: &[u8]) -> usize {
     (at + 1).min(rest.len())
 }
 
-/// A raw string; a raw identifier such as `r#type` is not one.
+/// Returns the length of a raw string, or 0 for anything else, such as the raw identifier `r#type`.
 fn end_of_raw(rest: &[u8]) -> usize {
     let hashes = rest[1..].iter().take_while(|byte| **byte == b'#').count();
     if rest.get(1 + hashes) != Some(&b'"') {
@@ -266,7 +268,8 @@ fn end_of_raw(rest: &[u8]) -> usize {
     end.map_or(rest.len(), |end| 2 + hashes + end + close.len())
 }
 
-/// A character; a lifetime has no closing quote behind its first character.
+/// Returns the length of a character literal, or 0 for a lifetime, which has no closing quote after its first
+/// character.
 fn end_of_char(rest: &[u8]) -> usize {
     let text = String::from_utf8_lossy(&rest[1..rest.len().min(8)]);
     let Some(first) = text.chars().next() else {
@@ -280,7 +283,7 @@ fn end_of_char(rest: &[u8]) -> usize {
     }
 }
 
-/// The identifiers of blanked code.
+/// Returns the identifiers in blanked code.
 pub(crate) fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())

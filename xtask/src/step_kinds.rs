@@ -1,27 +1,27 @@
-//! Every kind of step has what CONTRIBUTING.md asks for: documents and cases.
+//! Checks that every kind of step has the documents and cases that CONTRIBUTING.md requires.
 
 use deft_model::{Choice, StepType};
 
 use crate::support::{files_in, read, root};
 
-/// Where a kind has to be written as a key (`wait:`), and the ending of the files there.
+/// The folders in which each kind must appear as a key (`wait:`), and the extension of their files.
 const CASES: [(&str, &str); 3] = [
     ("crates/skillfile/tests/cases/workflow", "case"),
     ("crates/workflow/tests/cases", "yaml"),
     ("crates/engine/tests/it", "rs"),
 ];
 
-/// One of these pages has to describe a kind, outside of its generated part.
+/// Pages of which one must describe each kind, outside its generated part.
 const PAGES: [&str; 3] = ["docs/skill-format.md", "docs/running.md", "docs/agents.md"];
 
-/// Whether a text has the key of a step: at the beginning of a line or in flow style.
+/// Whether a text contains the key of a step, at the beginning of a line or in flow style.
 fn has_key(text: &str, key: &str) -> bool {
     let key = format!("{key}:");
     let mut places = text.match_indices(&key);
     places.any(|(at, _)| at == 0 || text[..at].ends_with([' ', '{', '\n', '-']))
 }
 
-/// Whether a person wrote about the kind: `wait` or `wait:` in backticks.
+/// Whether the handwritten part of a page mentions the kind: `wait` or `wait:` in backticks.
 fn is_described(page: &str, word: &str) -> bool {
     let (written, rest) = page
         .split_once("<!-- generated: start -->")

@@ -1,4 +1,4 @@
-//! Stored JSON that cannot be read is an error that names its row, never a default in its place
+//! Checks that unreadable stored JSON is an error that names its row, and is never replaced by a default
 //! (`base/src/stored.rs`).
 
 use crate::source::product_sources;
@@ -18,7 +18,7 @@ const READERS: &[&str] = &[
 /// Calls that drop the error of a parser.
 const SILENT: &[&str] = &[".ok()", ".unwrap_or", ".is_ok", ".into_iter()", ".map_or"];
 
-/// Files that drop one, and why.
+/// Files that drop such an error, and why.
 const KNOWN: &[(&str, &str)] = &[
     (
         "engine/cache.rs",
@@ -87,7 +87,7 @@ fn stored_json_is_not_replaced_by_defaults() {
     );
 }
 
-/// Whether a file parses JSON and goes on without it where that fails.
+/// Whether a file parses JSON and ignores a failure.
 fn drops_an_error(code: &str) -> bool {
     let code: String = code.split_whitespace().collect();
     ["from_str", "from_value", "from_slice"].iter().any(|name| {
@@ -102,7 +102,7 @@ fn drops_an_error(code: &str) -> bool {
     })
 }
 
-/// The code behind the arguments of a call.
+/// Returns the code after the arguments of a call.
 fn after_arguments(code: &str) -> Option<&str> {
     let mut depth = 0_u32;
     for (at, c) in code.char_indices() {
@@ -120,7 +120,7 @@ fn after_arguments(code: &str) -> Option<&str> {
     None
 }
 
-/// The `let` with its pattern that ends here.
+/// Returns the `let` and the pattern at the end of `code`.
 fn pattern(code: &str) -> &str {
     code.rfind("let").map_or("", |at| &code[at..])
 }

@@ -1,13 +1,13 @@
-//! Sizes, module docs, licences, and words that do not belong in a repository.
+//! Checks file sizes, module docs, licences, and words that do not belong in a repository.
 
 use std::path::PathBuf;
 
 use crate::support::{files, read, root};
 
-/// Files may be longer than this only if they are listed with a reason.
+/// The maximum number of lines of a file that is not in [`LONG`].
 const MAX_LINES: usize = 500;
 
-/// Tables of definitions and lists of cases.
+/// Files that may be longer: tables of definitions and lists of cases.
 const LONG: &[&str] = &[];
 
 #[test]
@@ -50,7 +50,7 @@ fn manifests_name_the_licence() {
     assert!(read("LICENSE").contains("Apache License"));
 }
 
-/// One test binary per crate, and every test file is part of it.
+/// Each crate has one test binary, which includes every test file.
 #[test]
 fn no_test_file_is_forgotten() {
     for entry in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
@@ -72,7 +72,7 @@ fn no_test_file_is_forgotten() {
     }
 }
 
-/// One meaning per word: the glossary has no word twice.
+/// The glossary defines each word once, because each word has one meaning.
 #[test]
 fn the_glossary_defines_each_word_once() {
     let text = read("ARCHITECTURE.md");

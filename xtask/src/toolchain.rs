@@ -1,7 +1,7 @@
-//! A later stable compiler builds what this one builds.
+//! Checks that later stable compilers can build the workspace.
 //!
-//! No other compiler is at hand to try, so these tests check what would stop one: a package that asks for a
-//! newer compiler than named here, a nightly feature, a lint group that is denied and grows with each
+//! No other compiler is available to try, so these tests look for what would break one: a package that
+//! requires a newer compiler than named here, a nightly feature, a denied lint group, which grows with each
 //! release, and a file that pins a compiler.
 
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::support::root;
 
-/// The newest compiler that a package in the lock asks for, and the packages that ask for it. README.md
-/// names the version too.
+/// The newest compiler that packages in the lock file require, and those packages. README.md names the
+/// version too.
 const NEWEST: Version = (1, 96, 0);
 const NEWEST_ASKED_BY: &[&str] = &[
     "rustpython-ruff_python_ast",
@@ -23,7 +23,7 @@ const NEWEST_ASKED_BY: &[&str] = &[
     "rustpython-ruff_text_size",
 ];
 
-/// Works with a nightly compiler only.
+/// Code and flags that require a nightly compiler.
 const NIGHTLY: &[&str] = &[
     "#![feature(",
     "#![cfg_attr(nightly",
@@ -35,7 +35,7 @@ const NIGHTLY: &[&str] = &[
     "[unstable]",
 ];
 
-/// Lint groups that gain lints with new compilers: denied, each gain would be an error.
+/// Lint groups that gain lints with new compilers. If a group is denied, each new lint is an error.
 const GROUPS: &[&str] = &[
     "warnings",
     "unused",
@@ -94,7 +94,7 @@ fn no_package_asks_for_a_newer_compiler_than_named() {
     assert!(readme.contains(&from), "README.md says: {from}");
 }
 
-/// Every source, manifest, script and setting of cargo.
+/// Returns all sources, manifests, scripts and cargo settings.
 fn files() -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(&root(), &mut found);
@@ -124,7 +124,7 @@ fn is_of_a_build(path: &Path, name: &str) -> bool {
         || name.starts_with("rust-toolchain")
 }
 
-/// The lines that match, as `path:line: text`; this file, which names the words, is left out.
+/// Returns the matching lines as `path:line: text`, except those in this file, which names the words.
 fn lines(wanted: impl Fn(&Path, &str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for path in files() {
@@ -150,7 +150,7 @@ fn no_source_or_manifest_uses_a_nightly_feature() {
     assert_eq!(found, NONE);
 }
 
-/// Whether a line denies a group: `#![deny(clippy::pedantic)]` in a source, `warnings = "deny"` or
+/// Whether a line denies a lint group: `#![deny(clippy::pedantic)]` in a source, `warnings = "deny"` or
 /// `pedantic = { level = "forbid" }` in a manifest.
 fn denies_a_group(path: &Path, line: &str) -> bool {
     let is_group = |word: &str| GROUPS.contains(&word.trim().trim_start_matches("clippy::"));
@@ -193,7 +193,7 @@ fn no_source_or_manifest_denies_a_lint_group() {
     }
 }
 
-/// Flags in `.cargo/config.toml` would also reach a plain `cargo build`.
+/// Flags in `.cargo/config.toml` would also apply to a plain `cargo build`.
 #[test]
 fn no_setting_of_cargo_passes_flags_to_the_compiler() {
     let is_setting = |path: &Path| path.components().any(|part| part.as_os_str() == ".cargo");

@@ -1,14 +1,14 @@
-//! Traits at a border stay small: a reader learns one concern at a time, and a double in a test
-//! implements only what it needs.
+//! Checks that public traits stay small, so a trait has one concern and a test double implements only what it
+//! needs.
 
 use std::path::Path;
 
 use crate::support::{files, root};
 
-/// More methods than this are more than one concern.
+/// The maximum number of methods of a trait with one concern.
 const MAX_METHODS: usize = 20;
 
-/// A public trait: its name and how many methods it declares.
+/// The name of a public trait and the number of its methods.
 type TraitSize = (String, usize);
 
 #[test]
@@ -33,8 +33,8 @@ fn is_source(path: &Path, root: &Path) -> bool {
     below.starts_with("crates/") && below.contains("/src/")
 }
 
-/// The public traits of a source file. Formatted code has one item per line, so that counting braces
-/// outside of comments is enough.
+/// Returns the public traits of a source file. Formatted code has one item per line, so counting braces
+/// outside comments is enough.
 fn public_traits(text: &str) -> Vec<TraitSize> {
     let mut traits: Vec<TraitSize> = Vec::new();
     let mut open: Option<(usize, bool)> = None;
@@ -63,7 +63,7 @@ fn public_traits(text: &str) -> Vec<TraitSize> {
     traits
 }
 
-/// A line without its comment.
+/// Returns a line without its comment.
 fn code(line: &str) -> &str {
     line.split("//").next().unwrap_or_default().trim()
 }

@@ -1,4 +1,4 @@
-//! What a prompt and a classification cost.
+//! Benchmarks of assembling a prompt and of classifying a message.
 
 use deft_agent::prompt::{Caps, PlaybookText, PromptInput, assemble};
 use deft_agent::{Classifier, MatchLimits, Mode, Playbook};

@@ -1,22 +1,22 @@
-//! Which agent of a step an event or a request belongs to.
+//! Addresses: which agent of a step an event or a request belongs to.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which agent of a step: empty for the step's own, `3.1` for the one that call 1 of turn 3 sent
-/// out, `3.1/2.0` for one below that.
+/// The address of an agent in a step: empty for the step's own agent, `3.1` for the agent that call 1 of turn
+/// 3 dispatched, `3.1/2.0` for an agent below that.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Address(String);
 
 impl Address {
-    /// The agent of the step itself.
+    /// Returns the address of the step's own agent.
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// The agent that a call of this one sends out.
+    /// Returns the address of the agent that a call of this one dispatches.
     #[must_use]
     pub fn child(&self, turn: u32, call: u32) -> Self {
         match self.0.as_str() {
@@ -25,7 +25,7 @@ impl Address {
         }
     }
 
-    /// The agent that sent this one out, with turn and call.
+    /// Returns the agent that dispatched this one, with turn and call; `None` for the step's own agent.
     pub fn parent(&self) -> Option<(Self, u32, u32)> {
         let (above, last) = self.0.rsplit_once('/').unwrap_or(("", &self.0));
         let (turn, call) = last.split_once('.')?;
@@ -36,12 +36,13 @@ impl Address {
         ))
     }
 
-    /// The turn of the step's own agent in which it, or the first above it, was sent out.
+    /// Returns the turn of the step's own agent in which this agent, or the first one above it, was
+    /// dispatched.
     pub(crate) fn first_turn(&self) -> Option<u32> {
         self.0.split_once('.')?.0.parse().ok()
     }
 
-    /// How many agents are above it.
+    /// Returns the number of agents above it.
     pub fn depth(&self) -> usize {
         match self.0.as_str() {
             "" => 0,
@@ -49,7 +50,7 @@ impl Address {
         }
     }
 
-    /// True for the agent of the step itself.
+    /// Whether it is the step's own agent.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }

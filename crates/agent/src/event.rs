@@ -1,5 +1,5 @@
-//! The recorded events of an agent. They are enough to rebuild a machine without asking a
-//! model, calling a tool or judging anything again.
+//! The recorded events of an agent. They suffice to rebuild a machine without asking a model, calling a tool
+//! or evaluating anything again.
 
 use deft_model::{Effects, Failure, ModelReply, Object, Usd};
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,25 @@ use serde_json::Value;
 
 use crate::{Address, Coverage, Dispatch, Offer, Setup};
 
-/// Something that happened to an agent.
+/// A recorded change of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Which agent.
+    /// The address of the agent.
     #[serde(default, skip_serializing_if = "Address::is_root")]
     pub agent: Address,
     /// What happened.
     pub what: EventKind,
 }
 
-/// What happened. Turns count from 1, calls of a turn from 0.
+/// What happened to an agent. Turns count from 1, calls of a turn from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// It began.
+    /// The agent began.
     Began(Box<Setup>),
-    /// A call of another agent could not become one.
+    /// An agent to be dispatched could not be prepared.
     Unable {
-        /// Why.
+        /// Why it could not be prepared.
         failure: Failure,
     },
     /// The model is about to be asked.
@@ -33,42 +33,42 @@ pub enum EventKind {
         /// The turn.
         turn: u32,
     },
-    /// The model answered.
+    /// The model replied.
     Replied {
         /// The turn.
         turn: u32,
-        /// The answer.
+        /// The reply.
         reply: ModelReply,
-        /// The model that gave it.
+        /// The model that replied.
         model: String,
-        /// Its commands, where it writes commands: found once, here.
+        /// The commands in the reply, in command mode. They are extracted only here.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         commands: Vec<WrittenCommand>,
-        /// What it cost, if that is known.
+        /// Cost of the request, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<Usd>,
-        /// How long it took.
+        /// Duration in milliseconds.
         ms: u64,
     },
-    /// The model gave no answer, with all retries and fallbacks.
+    /// The model gave no reply, after all retries and fallbacks.
     Silent {
         /// The turn.
         turn: u32,
-        /// Why.
+        /// Why it gave no reply.
         failure: Failure,
     },
-    /// The answer to a call that needs nothing outside: a help page, the text of a
-    /// skill, or the reason why it is refused. The model is shown the text.
+    /// A call that needs nothing outside was answered with a text: a help page, the text of a skill, or the
+    /// reason why it is refused. The model is shown the text.
     Told {
         /// The turn.
         turn: u32,
         /// The call.
         call: u32,
-        /// What the model asked for.
+        /// The tool or command that the model asked for.
         name: String,
-        /// How it is meant.
+        /// The kind of the text.
         how: Interpretation,
-        /// What it is shown.
+        /// The text.
         text: String,
     },
     /// A person is asked before a call.
@@ -79,16 +79,16 @@ pub enum EventKind {
         call: u32,
         /// The tool.
         tool: String,
-        /// Its arguments.
+        /// Arguments of the tool.
         args: Object,
         /// The question.
         message: String,
         /// What repeating the call would do.
         effects: Effects,
-        /// The skill whose command it is.
+        /// The skill, if the call is its command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         skill: Option<String>,
-        /// What a yes is for beside the call itself.
+        /// The calls that an approval covers besides the call itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         covers: Option<Coverage>,
     },
@@ -98,34 +98,34 @@ pub enum EventKind {
         turn: u32,
         /// The call.
         call: u32,
-        /// True for yes.
+        /// Whether the answer is yes.
         yes: bool,
-        /// Who gave it.
+        /// Who answered.
         by: String,
-        /// Whether that is a person, and not a flag or an earlier yes.
+        /// Whether a person answered, and not a flag or an earlier approval.
         #[serde(default)]
         person: bool,
     },
-    /// A tool is about to be called. Stored before it is.
+    /// A tool is about to be called. Stored before the call.
     Called {
         /// The turn.
         turn: u32,
         /// The call.
         call: u32,
-        /// The tool, by its name in the router.
+        /// Name of the tool in the router.
         tool: String,
-        /// Its arguments, as they are sent.
+        /// The arguments as they are sent.
         args: Object,
-        /// What repeating it would do.
+        /// What repeating the call would do.
         effects: Effects,
-        /// The skill whose command it is.
+        /// The skill, if the call is its command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         skill: Option<String>,
-        /// What a person agreed to with it.
+        /// The further calls that a person approved with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         covers: Option<Coverage>,
     },
-    /// An agent is about to be sent out.
+    /// An agent is about to be dispatched.
     Dispatched {
         /// The turn.
         turn: u32,
@@ -146,77 +146,75 @@ pub enum EventKind {
         /// The failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
-        /// How long it took.
+        /// Duration in milliseconds.
         ms: u64,
     },
-    /// Tools come off the shelf: the model looked them up, or called them. It is offered them from
-    /// the next question on.
+    /// The model looked up or called tools that were on the shelf. They are offered from the next turn on.
     Offered {
         /// The turn in which it did.
         turn: u32,
-        /// The tools, as they are now.
+        /// The tools with their current descriptions.
         tools: Vec<Offer>,
     },
-    /// The engine says something in the place of the person: a reminder.
+    /// The engine sent the model a reminder in the role of the user.
     Reminded {
-        /// The turn after which it is said.
+        /// The turn that it follows.
         turn: u32,
-        /// What.
+        /// The text of the reminder.
         text: String,
     },
-    /// It answered, and the answer is not what its step promises. It is told so and goes on: what it
-    /// has called stays called.
+    /// The answer does not meet the post-condition of the agent's step. The model is told why and continues;
+    /// calls that it made are not undone.
     Rejected {
         /// The turn of the answer.
         turn: u32,
-        /// What was promised.
+        /// Why the answer was rejected.
         failure: Failure,
-        /// What the model is told.
+        /// The text for the model.
         text: String,
     },
-    /// It is over.
+    /// The agent ended.
     Finished(AgentEnd),
-    /// It failed and goes on where it was: the model is asked again, or the call that could not be
-    /// made is made. So do the agents below whose failures ended it. What has ended stays ended.
+    /// The agent failed and is resumed where it was: the model is asked again, or the failed call is made
+    /// again. Agents below whose failures ended it are resumed too. Everything that has ended is kept.
     Reopened,
 }
 
 /// A command as a model wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenCommand {
-    /// The command.
+    /// The command line.
     pub line: String,
-    /// Why it cannot be read.
+    /// Why it cannot be parsed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// How a call that needs nothing outside was meant.
+/// The kind of a text that answers a call without anything outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpretation {
-    /// It asked for a text: help, a skill.
+    /// The requested text: help, a skill.
     Text,
-    /// It was refused: outside of what the agent may use.
+    /// A refusal: the agent may not use what it called.
     Refused,
-    /// It made no sense: arguments that cannot be read, a flag that does not exist.
+    /// A mistake of the model: arguments that cannot be parsed, an unknown flag.
     Mistaken,
-    /// It is a command with problems; the text says each of them with its code.
+    /// Problems of a command, each with its code.
     Problem,
-    /// A person said no.
+    /// A person declined the call.
     Declined,
-    /// It called a tool that it had not been offered yet. Nothing was done; it is told how the tool
-    /// is called.
+    /// The call of a tool that had not been offered yet. Nothing was done; the text describes how to call the
+    /// tool.
     Described,
-    /// It was made before the last answer was rejected, and is not made again: the text is what it
-    /// gave.
+    /// The result of a call that was made before the last answer was rejected and is not made again.
     Made,
 }
 
 /// How an agent ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentEnd {
-    /// What it says at the end.
+    /// The final text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Why it did not succeed.

@@ -1,11 +1,12 @@
-//! The agent as a value: replies of models and results of calls in, questions and calls out.
+//! The state machine of agents: replies of models and results of calls go in, requests to models and calls
+//! come out.
 //!
-//! A [`Machine`] is driven like the interpreter of workflows: [`Machine::advance`] says what follows
-//! from its state, those events are stored, the [`Request`]s performed, and their results
-//! handed back as events. Replaying the events gives the same machine and calls nothing.
+//! A [`Machine`] is driven like the interpreter of workflows: [`Machine::advance`] returns the events that
+//! follow from its state; the driver stores them, performs the [`Request`]s, and passes back their results as
+//! events. Replaying the events gives the same machine and calls nothing.
 //!
-//! Not here: I/O, clocks, async, a store, which tools and skills there are (a trait), models and
-//! their wires, money.
+//! Not here: I/O, clocks, async, a store, which tools and skills exist (a trait), models and their wire
+//! formats, costs.
 
 mod address;
 mod classify;

@@ -1,44 +1,44 @@
-//! What an agent asks of the world, and what it has to be told about it.
+//! The requests of an agent, and the facts that its decisions depend on.
 
 use deft_model::{Effects, Failure, ModelRequest, Object, ToolCall, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::{Address, Dispatch, Offer, Setup, ShelfTool};
 
-/// What the machine of an agent asks the engine to do.
+/// A request that the state machine of an agent makes to the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// Ask the model.
     CallModel {
-        /// Which agent.
+        /// The address of the agent.
         agent: Address,
         /// The turn.
         turn: u32,
         /// The model, by its name in the configuration.
         model: String,
-        /// The question.
+        /// The request to the model.
         request: Box<ModelRequest>,
     },
     /// Call a tool. Its intent must be stored first unless it has no effects.
     CallTool {
-        /// Which agent.
+        /// The address of the agent.
         agent: Address,
         /// The turn.
         turn: u32,
         /// The call.
         call: u32,
-        /// The tool, by its name in the router.
+        /// Name of the tool in the router.
         tool: String,
         /// Its arguments.
         args: Object,
-        /// What repeating it would do.
+        /// What repeating the call would do.
         effects: Effects,
-        /// What a person agreed to with it.
+        /// The further calls that a person approved with it.
         covers: Option<Coverage>,
     },
     /// Ask a person before a call.
     Ask {
-        /// Which agent.
+        /// The address of the agent.
         agent: Address,
         /// The turn.
         turn: u32,
@@ -51,20 +51,20 @@ pub enum Request {
         /// The question.
         message: String,
     },
-    /// Put together what an agent that is sent out begins with: [`EventKind::Began`] or
-    /// [`EventKind::Unable`] for that address.
+    /// Prepare an agent that is dispatched. The result is [`EventKind::Began`] or [`EventKind::Unable`] for
+    /// its address.
     ///
     /// [`EventKind::Began`]: crate::EventKind::Began
     /// [`EventKind::Unable`]: crate::EventKind::Unable
     Prepare {
-        /// The new agent.
+        /// The address of the new agent.
         agent: Address,
         /// Its mission.
         dispatch: Dispatch,
     },
 }
 
-/// Something that a model wants done.
+/// A call that a model asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RequestedCall<'a> {
     /// A call of a tool that was offered.
@@ -78,65 +78,65 @@ pub enum RequestedCall<'a> {
 pub enum Resolution {
     /// A text: a help page, the body of a skill, a list.
     Text(String),
-    /// It makes no sense, and the model is told why.
+    /// A mistake of the model; the text explains it.
     Mistaken(String),
-    /// It is a command with problems; the text says each of them with its code.
+    /// A command with problems; the text lists each of them with its code.
     Problem(String),
-    /// It is not allowed, and the model is told so.
+    /// Not allowed; the text says so.
     Refused(String),
-    /// It calls a tool that it was not offered when it was asked, and is told how that is called.
+    /// A call of a tool that was not offered when the model was asked; the text describes how to call it.
     Described(String),
     /// A call of a tool.
     Tool {
-        /// The tool, by its name in the router.
+        /// Name of the tool in the router.
         tool: String,
-        /// Arguments, mended and checked.
+        /// Arguments, repaired and checked.
         args: Object,
-        /// What repeating it would do.
+        /// What repeating the call would do.
         effects: Effects,
-        /// The yes of a person that it needs.
+        /// The approval of a person that it needs.
         consent: Option<Consent>,
-        /// The skill whose command it is.
+        /// The skill, if the call is its command.
         skill: Option<String>,
     },
-    /// Another agent.
+    /// Dispatches another agent.
     Dispatch(Dispatch),
-    /// What it needs is not there; the agent ends with this.
+    /// A tool or server that it needs is missing; the agent ends with this failure.
     Blocked(Failure),
 }
 
-/// A person's yes that a call needs.
+/// The approval of a person that a call needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consent {
-    /// The question, where naming the call is not enough.
+    /// The question, if the name of the call is not enough.
     pub question: Option<String>,
-    /// What a yes is for beside the call itself.
+    /// The calls that an approval covers besides the call itself.
     pub covers: Option<Coverage>,
 }
 
-/// Calls that follow from one that a person agrees to: those of a skill that it runs or stores.
+/// Calls that follow from an approved call: those of a skill that it runs or stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Their tools.
+    /// The tools of these calls.
     pub tools: Vec<String>,
-    /// The revision of the skill that calls them; none for one that is not stored yet.
+    /// The revision of the skill that makes them; `None` if it is not stored yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
-    /// Whether a person answered, and not a flag or an earlier yes: only that can be a standing
-    /// grant.
+    /// Whether a person answered, and not a flag or an earlier approval: only a person's answer can become a
+    /// standing grant.
     #[serde(default)]
     pub by_person: bool,
 }
 
-/// What a machine has to be told about the world before it decides.
+/// Facts outside the machine that its decisions depend on.
 pub trait Facts {
-    /// Resolves a call or a command. Whether a tool was offered is known already.
+    /// Resolves a call or a command. The machine has already checked that a tool was offered.
     fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution;
 
-    /// How a tool of the shelf is called, under the name that the model has for it; `None` when it is
-    /// gone.
+    /// Describes a tool of the shelf, under the name that the model has for it; `None` if it no longer
+    /// exists.
     fn describe(&self, shelved: &ShelfTool) -> Option<ToolSpec>;
 
-    /// How many calls agents of other steps of the run have made that count for its limit.
+    /// Returns the number of calls by agents of other steps of the run that count for its limit.
     fn calls_elsewhere(&self) -> usize;
 }

@@ -1,53 +1,52 @@
-//! What an agent is given when it begins. All of it is recorded, so that what the model was told
-//! can be read afterwards and a replay needs no engine.
+//! The parameters of an agent. All of them are recorded, so that it can be read later what the model was
+//! told, and a replay needs no engine.
 
 use std::sync::Arc;
 
 use deft_model::{Authority, Message, Object, PromptPart, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-/// Everything an agent works with.
+/// The parameters of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
-    /// Its name.
+    /// Name of the agent.
     pub agent: String,
-    /// The model it asks, by the name in the configuration.
+    /// Name of its model in the configuration.
     pub model: String,
-    /// How the model says what it wants done.
+    /// How the model makes calls.
     pub mode: Mode,
     /// The system prompt, stable parts first.
     pub system: Arc<[PromptPart]>,
-    /// The conversation that it continues.
+    /// The conversation that the agent continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<ConversationRef>,
-    /// What was said in it before. It is in the store once and not in every journal: a replay
-    /// gets it from its caller.
+    /// The earlier messages of the conversation. They are stored once and not in every journal: the caller of
+    /// a replay passes them.
     #[serde(skip)]
     pub history: Arc<[Message]>,
-    /// What is asked of it now.
+    /// The current task.
     pub task: String,
-    /// What it may call, and nothing else (S0.53).
+    /// The tools that it is offered. It may call no others (S0.53).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Offer>,
-    /// What it may call too, once it has looked it up. The model is told the names.
+    /// The tools that it may call after it looks them up. The model is told their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shelf: Vec<ShelfTool>,
-    /// Skills that its commands may name; none means all that the host shows.
+    /// Skills that its commands may name; `None` allows all that the host shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
-    /// Tools (by their names in the router) that must have succeeded before it may end; it is
-    /// reminded once.
+    /// Names in the router of tools that must have succeeded before the agent may end; it is reminded once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_call: Vec<String>,
     /// Its limits.
     pub limits: Limits,
-    /// What it may do, and so what anything may do that it stores, queues, runs or dispatches. A
-    /// journal that does not say allows nothing.
+    /// Its rights, and so the rights of everything that it stores, queues, runs or dispatches. If a journal
+    /// has none, nothing is allowed.
     #[serde(default = "Authority::none")]
     pub authority: Authority,
 }
 
-/// How a model says what it wants done.
+/// How a model makes calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -60,55 +59,55 @@ pub enum Mode {
 /// A tool that is offered to the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Offer {
-    /// As the model is told of it.
+    /// The description for the model.
     pub spec: ToolSpec,
     /// Its name in the router.
     pub tool: String,
-    /// True when a person has to agree to each call.
+    /// Whether a person has to approve each call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approve: bool,
 }
 
-/// A tool that an agent may use and is not offered yet, because hardly any message needs it.
+/// A tool that an agent may use but is not offered yet, because few messages need it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShelfTool {
-    /// What the model calls it.
+    /// Name of the tool for the model.
     pub name: String,
     /// Its name in the router.
     pub tool: String,
-    /// True when a person has to agree to each call.
+    /// Whether a person has to approve each call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approve: bool,
 }
 
-/// A stretch of a stored conversation.
+/// A range of a stored conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationRef {
-    /// Its id.
+    /// Id of the conversation.
     pub id: String,
-    /// The first message of it that the model is told.
+    /// Number of the first message that the model gets.
     pub from: u64,
-    /// The last message of it that came before.
+    /// Number of the last message before the agent began.
     pub upto: u64,
 }
 
-/// How far an agent may go.
+/// The limits of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// The most times the model is asked (S0.5).
+    /// Maximum number of requests to the model (S0.5).
     pub max_steps: u32,
-    /// How deep agents may dispatch agents.
+    /// Maximum nesting depth of dispatched agents.
     pub max_depth: u32,
-    /// How many agents one turn may dispatch.
+    /// Maximum number of agents that one turn may dispatch.
     pub fan_out: u32,
-    /// How often the same call with the same result may be made before the loop is broken.
+    /// Number of equal calls with equal results after which the loop is broken.
     pub repeats: u32,
-    /// How many characters of a result the model is shown.
+    /// Maximum number of characters of a result that the model is shown.
     pub max_shown: usize,
-    /// How many calls its model and those of all agents below it may make.
+    /// Maximum number of calls by its model and those of all agents below it.
     #[serde(default = "max_calls")]
     pub max_calls: u32,
-    /// How many tokens a question may take; what is old is shortened to keep to it.
+    /// Maximum number of tokens of a request; older parts are shortened to fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<u64>,
 }
@@ -127,25 +126,25 @@ impl Default for Limits {
     }
 }
 
-/// How many calls an agent may make unless it is told otherwise.
+/// Returns the default of `max_calls`.
 const fn max_calls() -> u32 {
     100
 }
 
-/// An agent that another one sends out (S2.59).
+/// A mission for an agent that another one dispatches (S2.59).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispatch {
-    /// What it is called.
+    /// Id or name of the agent.
     pub agent_id: String,
-    /// What it is to do.
+    /// The task.
     pub mission: String,
     /// The skills and tools it may use.
     #[serde(default)]
     pub skills: Vec<String>,
-    /// What it should know.
+    /// Facts that the agent should know.
     #[serde(default)]
     pub context: String,
-    /// Everything else that was passed.
+    /// All other arguments.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub extra: Object,
 }

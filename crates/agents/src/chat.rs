@@ -1,5 +1,4 @@
-//! What an agent is told when a person speaks to it: what it may use, playbooks, memory, and what
-//! was said before.
+//! The setup of an agent for a message of a person: tools, playbooks, memory and history.
 
 use std::sync::Arc;
 
@@ -21,14 +20,14 @@ use crate::reach::Reach;
 use crate::tool_names::{GET_SKILL, SKILL};
 use crate::{Agents, remote_skills};
 
-/// How many facts a chat is told.
+/// Maximum number of facts in the prompt of a chat.
 const MOST_FACTS: usize = 20;
 
-/// How many facts are read for them, as those of failed jobs are among them.
+/// Number of facts that are read for them, because notes about failed jobs are among them.
 const FACTS_READ: u32 = 500;
 
 impl Agents {
-    /// A message of a person: what the agent may use, playbooks, memory, and what was said before.
+    /// Returns the setup of an agent for a message of a person.
     pub(crate) async fn chat_setup(
         &self,
         brief: &Brief,
@@ -53,7 +52,7 @@ impl Agents {
         Ok(setup)
     }
 
-    /// What an agent would be told in a conversation, and what is worth knowing about that.
+    /// Returns the setup of an agent in a conversation, with notes about it.
     pub async fn chat_preview(
         &self,
         agent: &str,
@@ -72,7 +71,7 @@ impl Agents {
         let budget = self.options.history_tokens;
         let history = self.history(conversation, run.map(|run| &run.id), budget);
         let (reference, history) = history.await.map_err(|error| failed(&error))?;
-        // A server that has not been asked yet may have what is needed.
+        // A server that was not asked yet may have a tool that is needed.
         drop(self.router.listed().await);
         let entries = known.entries(&voice.agent, &self.library.commands(&known.all));
         let served = self.served_skills(&voice.agent).await;
@@ -178,27 +177,27 @@ impl Agents {
     }
 }
 
-/// What a person says, and whether they can be asked something.
+/// A message of a person in a chat.
 pub struct ChatMessage<'a> {
     /// The message.
     pub message: &'a str,
     /// Whether a person can be asked something.
     pub attended: bool,
-    /// The model that is to answer, if not the agent's.
+    /// The model for the answer, if not the agent's.
     pub model: Option<&'a str>,
 }
 
-/// What an agent would be told, and what is worth knowing about that.
+/// The setup that an agent would begin with, and notes about it.
 pub struct Preview {
-    /// What the agent begins with.
+    /// The setup.
     pub setup: Setup,
-    /// How long each section of the prompt is, in characters.
+    /// Length of each section of the prompt in characters.
     pub sections: Vec<(Section, usize)>,
-    /// Why it is as it is, and what was left out.
+    /// Which playbooks matched and why, and what was left out.
     pub notes: Vec<String>,
 }
 
-/// The entries of an agent with those of skills that servers offer.
+/// Returns the entries of an agent together with those of skills from servers.
 fn with_served(entries: Arc<Entries>, served: &[RemoteSkill]) -> Arc<Entries> {
     if served.is_empty() {
         return entries;
@@ -208,7 +207,7 @@ fn with_served(entries: Arc<Entries>, served: &[RemoteSkill]) -> Arc<Entries> {
     Arc::new(all)
 }
 
-/// The skills that the `skill` tool lists, if it is offered.
+/// Returns the skills that the `skill` tool lists, if it is offered.
 fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
     let offer = tools.iter().find(|offer| offer.tool == SKILL)?;
     let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array()?;
@@ -216,7 +215,7 @@ fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
     Some(names.map(str::to_owned).collect())
 }
 
-/// Tools that a prompt may speak of and that there was no room for, not even on the shelf.
+/// Returns the tools that a prompt may mention but for which there was no room, not even on the shelf.
 fn lacks(reach: &Reach) -> Vec<&'static str> {
     let has = |tool: &str| {
         let mut shelf = reach.shelf.iter();
@@ -226,7 +225,7 @@ fn lacks(reach: &Reach) -> Vec<&'static str> {
     named.filter(|tool| !has(tool)).collect()
 }
 
-/// What is worth knowing about a prompt: which playbooks are in it, and what was left out.
+/// Returns notes about a prompt: which playbooks are in it, and what was left out.
 fn notes(prompt: &Prompt, playbooks: &Classification, tools: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for found in &playbooks.matched {

@@ -1,5 +1,5 @@
-//! The context of an agent's work: a skill that fired is told what fired it, when and with what; a chat
-//! is told what else is under way, so that it does not promise work that is already being done.
+//! The context of an agent's work. A fired skill gets its cause, time and inputs; a chat gets the list of
+//! running tasks, so that the agent does not promise work that is already being done.
 //!
 //! Not here: the task itself, which is the text of the skill or the message.
 
@@ -12,17 +12,17 @@ use deft_store::{RunFilter, RunRow};
 use crate::Agents;
 use crate::chat_run::conversation_of;
 
-/// How many runs a chat is told of.
+/// Maximum number of runs in the context of a chat.
 const MOST_RUNS: usize = 10;
 
-/// How many are looked at for them, as those of other chats are among them.
+/// Number of runs that are read for it, because those of other chats are among them.
 const RUNS_READ: u32 = 100;
 
-/// How much is told of what a run waits for.
+/// Maximum number of characters of what a run waits for.
 const LONGEST_REASON: usize = 200;
 
 impl Agents {
-    /// What fired a skill, when and with what.
+    /// Returns the cause, time and inputs of a fired skill.
     pub(super) fn fired(&self, run: &RunRow, skill: &Skill) -> String {
         let zone = self.base.host_zone();
         let mut lines = vec![format!("skill: {}", skill.name)];
@@ -46,7 +46,8 @@ impl Agents {
         deft_workflow::mask(&text).unwrap_or(text)
     }
 
-    /// Runs that are not over, but for chats of others. What cannot be read is not told.
+    /// Returns the runs that have not ended, without those of other chats. Runs that cannot be read are left
+    /// out.
     pub(super) async fn under_way(&self, conversation: &str, own: Option<&RunRow>) -> String {
         let filter = RunFilter {
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
@@ -72,7 +73,7 @@ impl Agents {
         deft_workflow::mask(&text).unwrap_or(text)
     }
 
-    /// How a run stands, in a line.
+    /// Returns the state of a run, in one line.
     async fn stands(&self, run: &RunRow) -> String {
         let pinned = self.library.pinned(&run.skill, &run.revision).await;
         let name = pinned.map_or_else(|_| run.skill.clone(), |it| it.skill.name.clone());

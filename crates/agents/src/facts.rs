@@ -1,8 +1,8 @@
-//! What the calls and commands of a model come down to, and whether its agent may make them.
+//! Resolution of the calls and commands of a model, and whether its agent may make them.
 //!
-//! A command is a run of its skill under the key of the call (`skill_run`): the same checks, the
-//! same approvals and the same journal as anywhere else, and never twice. What a command means is
-//! decided by `deft_library::Commands`.
+//! A command is a run of its skill under the key of the call (`skill_run`): the same checks, the same
+//! approvals and the same journal as anywhere else, and never twice. `deft_library::Commands` decides what a
+//! command means.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use crate::authority::{Verdict, absent};
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 use crate::{Agents, offers};
 
-/// What the machine of an agent asks about calls: which tool a call means, and whether it may be made.
+/// The facts about calls that the state machine of an agent needs: which tool a call means, and whether it
+/// may be made.
 pub struct AgentFacts<'a> {
     agents: &'a Agents,
     snapshot: Arc<Snapshot>,
@@ -28,7 +29,8 @@ pub struct AgentFacts<'a> {
 }
 
 impl<'a> AgentFacts<'a> {
-    /// For one look at an agent; `calls_elsewhere` were made by other agents of the run.
+    /// Takes a snapshot for one decision of an agent. `calls_elsewhere` is the number of calls by other
+    /// agents of the run.
     pub fn new(agents: &'a Agents, calls_elsewhere: usize) -> Self {
         Self {
             agents,
@@ -37,7 +39,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// A call of a tool, if the rights of the agent allow it. `asked` if its offer wants a person's yes.
+    /// Resolves a call of a tool. `asked` means that its offer requires an approval.
     fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolution {
         let router = &self.agents.router;
         match router.mended(tool, args) {
@@ -53,7 +55,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// A call that makes sense, as the rights of the agent have it.
+    /// Decides about a valid call with the rights of the agent.
     fn judged(
         &self,
         setup: &Setup,
@@ -79,8 +81,8 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// The yes that a call needs because it loads a skill of a server. Without a person in the chat the call fails, and
-    /// says how to approve the skill.
+    /// Returns the approval that a call needs because it loads a skill of a server. Without a person in the
+    /// chat, the call fails with a hint on how to approve the skill.
     fn skill_consent(&self, setup: &Setup, tool: &str, args: &Object) -> Option<Consent> {
         let argument = match tool {
             GET_SKILL => "topic",
@@ -92,7 +94,7 @@ impl<'a> AgentFacts<'a> {
         asks.then(|| self.agents.skill_consent(name)).flatten()
     }
 
-    /// A line of a `cmd` block.
+    /// Resolves a line of a `cmd` block.
     fn line(&self, setup: &Setup, text: &str) -> Resolution {
         let mut lines = split(text).into_iter();
         match (lines.next(), lines.next()) {
@@ -111,7 +113,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// A tool that is called by a command: its flags are its arguments.
+    /// Resolves a tool that is called as a command: its flags are the arguments.
     fn tool_line(&self, setup: &Setup, offer: &Offer, line: &Line) -> Resolution {
         match route(line, |_| Ok(Vec::new())) {
             Err(problems) => refused(&problems),
@@ -128,7 +130,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// A call of a tool that was offered, by JSON or by a line: both come down to the same.
+    /// Resolves a call of an offered tool, whether made by JSON or by a line.
     fn offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
         let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
         match offer.tool.as_str() {
@@ -167,7 +169,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// A skill that is run by its name: a command is one however it is called.
+    /// Resolves a skill that is run by name. A skill with a command is resolved as that command.
     fn skill_run(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
         let name = args.get("skill").and_then(Value::as_str);
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
@@ -176,7 +178,7 @@ impl<'a> AgentFacts<'a> {
             commands.named(name, inputs.unwrap_or_default())
         });
         match resolved {
-            // It may be a record that was stored a moment ago, which the store knows.
+            // It may be a record that was stored a moment ago and that only the store knows.
             Some(Err(problems)) if problems.iter().any(is_unknown) => {
                 self.tool(setup, SKILL_RUN, args, offer.approve)
             }
@@ -185,7 +187,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// A command; `asked` if the tool that carries it needs an approval itself.
+    /// Resolves a command. `asked` means that the tool that carries it requires an approval itself.
     fn commanded(
         &self,
         setup: &Setup,
@@ -203,7 +205,7 @@ impl<'a> AgentFacts<'a> {
         }
     }
 
-    /// The skills with a tag among the few that an agent has.
+    /// Lists the skills with a tag among the skills of an agent.
     fn tagged(&self, scope: &[String], tag: &str) -> Resolution {
         let found = scope.iter().filter(|name| {
             let skill = self.find(name);
@@ -216,7 +218,7 @@ impl<'a> AgentFacts<'a> {
         })
     }
 
-    /// Why a tool may not be called directly: it is what a skill does that has to be delegated (S2.58).
+    /// Returns why a tool may not be called directly: a skill that has to be delegated calls it (S2.58).
     fn behind_skill(&self, setup: &Setup, tool: &str) -> Option<Resolution> {
         if !may_delegate(setup) {
             return None;
@@ -245,7 +247,7 @@ impl<'a> AgentFacts<'a> {
         )))
     }
 
-    /// A text about skills, read when the call is made.
+    /// Resolves a page about skills, which is read when the call is made.
     fn page(&self, setup: &Setup, topic: &str) -> Resolution {
         let args = Object::from_iter([("topic".to_owned(), json!(topic))]);
         Resolution::Tool {
@@ -269,7 +271,7 @@ impl<'a> AgentFacts<'a> {
             ("skill".to_owned(), json!(name.as_str())),
             ("inputs".to_owned(), Value::Object(inputs)),
         ]);
-        // The key of the call is the key of the run, which never runs twice.
+        // The key of the call is the key of the run, so the run never happens twice.
         let (effects, name) = (Effects::Idempotent, Some(name.to_string()));
         self.judged(setup, SKILL_RUN, args, effects, asked, name)
     }
@@ -327,17 +329,17 @@ impl Facts for AgentFacts<'_> {
     }
 }
 
-/// What a model is shown of the `skill` tool is what it may pass.
+/// Whether the `skill` tool lists the requested skill for this model.
 fn is_listed(offer: &Offer, args: &Object) -> bool {
     let listed = offer.spec.schema["properties"]["skill_name"]["enum"].as_array();
     let name = args.get("skill_name");
     listed.is_none_or(|listed| name.is_some_and(|name| listed.contains(name)))
 }
 
-/// Why a skill may not be used, where an agent has but a few.
+/// Returns why a skill may not be used, if the agent has a list of skills.
 fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
     let scope = setup.skills.as_ref()?;
-    // Of a skill of a server files are named behind its id; no other id has a slash.
+    // Files of a server's skill are named after its id; no other id contains a slash.
     let is_file = |allowed: &str| {
         let path = name.strip_prefix(allowed);
         allowed.contains('/') && path.is_some_and(|path| path.starts_with('/'))
@@ -357,18 +359,18 @@ fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
     Some(Resolution::Refused(text))
 }
 
-/// A tool of the agent by the name that its model uses.
+/// Returns an offered tool by the name that the model uses.
 fn offered<'s>(setup: &'s Setup, name: &str) -> Option<&'s Offer> {
     let mut offers = setup.tools.iter();
     offers.find(|offer| offer.spec.name == name || offer.tool == name)
 }
 
-/// Whether an agent may send others out.
+/// Whether an agent may dispatch others.
 fn may_delegate(setup: &Setup) -> bool {
     setup.tools.iter().any(|offer| offer.tool == DISPATCH_AGENT)
 }
 
-/// The tag that a topic of `get_skill` asks for.
+/// Returns the tag in a topic of `get_skill`, if there is one.
 fn tag_of(topic: &str) -> Option<String> {
     match Topic::parse(topic) {
         Topic::Tag(tag) => Some(tag),
@@ -381,7 +383,7 @@ fn is_unknown(problem: &Problem) -> bool {
 }
 
 fn dispatch(mut args: Object) -> Resolution {
-    // A list of one is often written as a text.
+    // Models often write a list of one item as text.
     if let Some(Value::String(one)) = args.get("skills") {
         let several: Vec<Value> = one
             .split([',', ' '])
@@ -399,7 +401,7 @@ fn dispatch(mut args: Object) -> Resolution {
     }
 }
 
-/// What is wrong with a command: each problem with its code and its remedy.
+/// Returns the problems of a command, each with its code and its hint.
 fn refused(problems: &[Problem]) -> Resolution {
     Resolution::Problem(CommandResult::refused(problems).content)
 }

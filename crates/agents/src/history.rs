@@ -1,4 +1,4 @@
-//! Agents and conversations as the store tells them.
+//! Agents and conversations, read from the store.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use serde_json::Value;
 use crate::Agents;
 use crate::chat_run::conversation_of;
 
-/// How many messages of a conversation are looked at.
+/// Maximum number of messages of a conversation that are read.
 const MOST_MESSAGES: u32 = 400;
 
 impl Agents {
-    /// The agents of a run, as its journal tells them.
+    /// Rebuilds the agents of a run from its journal.
     pub async fn replay(
         &self,
         run: &RunRow,
@@ -48,12 +48,12 @@ impl Agents {
     }
 }
 
-/// Where the places begin at which a run says how it ended without success: behind everything that
-/// its agent can say, so that neither is taken for the other.
+/// First number of the messages that report a failed run. It is higher than that of any message of the agent,
+/// so the two cannot be confused.
 const NOTES: u32 = 1 << 31;
 
-/// What an agent said and heard, for its conversation. What may still change is not said: a run
-/// that is resumed says it then, and what is said stays.
+/// Returns the messages of an agent for its conversation. Messages that may still change are left out: a
+/// resumed run adds them later, and messages in the conversation never change.
 pub fn end_messages(
     machine: &Agent,
     run: &RunRow,
@@ -64,7 +64,7 @@ pub fn end_messages(
     let begun = machine.setup(&root);
     let reference = begun.and_then(|setup| setup.conversation.as_ref());
     let conversation = reference.map(|reference| reference.id.clone());
-    // An agent that could not even begin has said nothing, and that is worth a word.
+    // An agent that could not begin has no messages; the conversation gets the note about the failure.
     let conversation = match conversation {
         Some(conversation) => conversation,
         None => match conversation_of(run)? {
@@ -84,14 +84,14 @@ pub fn end_messages(
     })
 }
 
-/// The first words of a run in its conversation: what it is asked. They are said when it is
-/// admitted or when its agent begins, and what it says at its end comes behind them.
+/// Returns the first message of a run in its conversation: the request. It is stored when the run is admitted
+/// or its agent begins, and the messages at its end follow it.
 pub fn first_message(conversation: &str, text: &str, at: Timestamp) -> Write {
     let text = text.to_owned();
     say(conversation, 0, &[Message::User { text }], at)
 }
 
-/// The first words of an agent that begins.
+/// Returns the first message of an agent that begins.
 pub fn begin_message(machine: &Agent, at: Timestamp) -> Option<Write> {
     let setup = machine.setup(&Address::root())?;
     let conversation = setup.conversation.as_ref()?;
@@ -106,7 +106,8 @@ fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> W
     }
 }
 
-/// The next message of the conversation should show how this run ended, and which calls succeeded.
+/// Returns the note that shows the next request of the conversation how this run ended, and which calls
+/// succeeded.
 fn unfinished(failure: &Failure, done: &[String]) -> Message {
     let done = match done {
         [] => String::new(),
@@ -122,7 +123,7 @@ fn unfinished(failure: &Failure, done: &[String]) -> Message {
 fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     let text = match message {
         Message::User { text } | Message::Assistant { text, .. } => text.clone(),
-        // Results are long and were not written by a person or a model; they are stored and not searched.
+        // Results are long, and no person or model wrote them; they are stored but not searchable.
         Message::Tool { .. } => String::new(),
     };
     NewMessage {
@@ -133,8 +134,8 @@ fn new_message(message: &Message, at: Timestamp) -> NewMessage {
     }
 }
 
-/// The messages as a model gets them. The question of a run comes directly before its answer, also if
-/// other messages came in between. An unanswered question is left out, because its own run answers it.
+/// Returns the messages as a model gets them. The request of a run comes directly before its answer, even if
+/// other messages came in between. An unanswered request is left out, because its own run answers it.
 fn to_prompt(conversation: &str, rows: &[MessageRow]) -> Result<Arc<[Message]>, Error> {
     let mut open: HashMap<&RunId, Vec<&MessageRow>> = HashMap::new();
     let mut ordered = Vec::with_capacity(rows.len());
@@ -152,7 +153,7 @@ fn to_prompt(conversation: &str, rows: &[MessageRow]) -> Result<Arc<[Message]>, 
     ordered.into_iter().map(read).collect()
 }
 
-/// A message as it was stored.
+/// Parses a stored message.
 pub(super) fn message_of(conversation: &str, row: &MessageRow) -> Result<Message, Error> {
     let seq = row.seq;
     read_stored(&row.body, || {
@@ -161,8 +162,8 @@ pub(super) fn message_of(conversation: &str, row: &MessageRow) -> Result<Message
 }
 
 impl Agents {
-    /// The end of a conversation that a model is told, as far as it fits.
-    /// What the run itself has said already is not told as something that was said before.
+    /// Returns the end of a conversation, as far as it fits into `tokens`. Messages of the run itself are not
+    /// part of its history.
     pub(crate) async fn history(
         &self,
         conversation: &str,
@@ -210,7 +211,7 @@ impl Agents {
         Ok(store.messages(conversation, after, limit).await?)
     }
 
-    /// What was said before is in the store, not in the journal.
+    /// Restores the history of an agent, which is in the store and not in the journal.
     async fn put_history_back(&self, event: &mut AgentEvent, run: &RunId) -> Result<(), Error> {
         let EventKind::Began(setup) = &mut event.what else {
             return Ok(());
@@ -225,7 +226,7 @@ impl Agents {
     }
 }
 
-/// The text of an answer in the outputs of a run.
+/// Returns the text of the answer in the outputs of a run.
 pub fn text_of(outputs: &Value) -> String {
     match outputs {
         Value::String(text) => text.clone(),

@@ -1,8 +1,8 @@
-//! What an agent step needs: who speaks and with which model, what it is told and offered, what its
-//! calls come down to and whether it may make them, and what it may spend.
+//! The work of the engine around an agent step: choosing the agent and its model, building its prompt and its
+//! tools, resolving and permitting its calls, and limiting what it spends.
 //!
-//! The agent itself is a value (`deft-agent`); the engine drives it inside a run. Not here: runs,
-//! wires of models, and storing anything but by the journal of the run.
+//! The agent itself is a state machine (`deft-agent`); the engine drives it inside a run. Not here: runs,
+//! wire formats of models, and any storage besides the journal of the run.
 
 mod authority;
 mod budget;
@@ -54,13 +54,13 @@ pub use remote_skills::{allows_skill, approve_skill, forget_skill, is_for_skill,
 pub use standing_grants::{allows_tool, tool_grant};
 pub use tool_names::{AGENT_TOOLS, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
-/// Prepares agents, judges their calls and counts what they spend.
+/// Prepares agents, decides about their calls and counts what they spend.
 pub struct Agents {
     base: Base,
     library: Arc<Library>,
     router: Router,
     options: AgentOptions,
-    /// Folders with skills, agents and settings: an agent is asked before it writes there.
+    /// Folders with skills, agents and settings: writing there needs an approval.
     protected: Vec<PathBuf>,
     grants: standing_grants::StandingGrants,
     models: Mutex<Models>,
@@ -68,7 +68,7 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Agents with the skills of a library, the tools of a router and these models.
+    /// Creates agents with the skills of a library, the tools of a router and these models.
     pub fn new(
         base: Base,
         library: Arc<Library>,
@@ -89,19 +89,18 @@ impl Agents {
         }
     }
 
-    /// The models that there are now.
+    /// Returns the models currently configured.
     pub fn models(&self) -> Models {
         self.models.lock().clone()
     }
 
-    /// Takes other models from now on; what is being asked is still answered.
+    /// Replaces the models. Requests in flight are still answered.
     pub fn set_models(&self, models: Models) {
         *self.models.lock() = models;
         self.base.bells().models.notify_waiters();
     }
 
-    /// Takes other limits from now on. An agent that was paused by an old one goes on if the new one
-    /// allows it.
+    /// Replaces the limits. An agent that an old limit paused resumes if the new one allows it.
     pub fn set_budgets(&self, budgets: Budgets) {
         *self.budgets.lock() = Arc::new(budgets);
     }
@@ -115,16 +114,16 @@ impl Agents {
     }
 }
 
-/// What an agent is begun with.
+/// The step and the run for which an agent begins.
 pub struct Brief {
     /// The run.
     pub run: RunRow,
     /// The step.
     pub step: AgentStep,
-    /// Where the step is.
+    /// The path of the step.
     pub path: Path,
     /// The task, rendered.
     pub instructions: String,
-    /// The rights that the step has, where they are not a person's.
+    /// The rights of the step, unless it has those of a person.
     pub authority: Option<Authority>,
 }

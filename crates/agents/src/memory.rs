@@ -1,13 +1,13 @@
-//! Tools with which an agent remembers: it reads what was said in conversations, and keeps, lists
-//! and forgets facts (S0.83). They are in the router like any other tool.
+//! The memory tools: an agent reads conversations, and saves, lists and deletes facts (S0.83). They are in
+//! the router like any other tool.
 //!
-//! Not here: what is worth a fact, which facts say the same, and which of two holds. Skills say
-//! that in words (`conversation-backfill`, `memory-synthesis`), and a model decides.
+//! Not here: what is worth a fact, which facts are equal, and which of two contradicting facts holds. Skills
+//! describe that in words (`conversation-backfill`, `memory-synthesis`), and a model decides.
 
 use std::sync::{Arc, Weak};
 
 use deft_base::Error;
-use deft_model::{Effects, Failure, FailureClass, Message, Object};
+use deft_model::{Effects, Failure, FailureClass, Message, Object, clip};
 use deft_store::{ConversationFilter, ConversationRow, FactFilter, FactRow, MessageRow, NewFact};
 use deft_tools::{Context, Definition, Router};
 use deft_wire::chat::MessageRole;
@@ -28,7 +28,7 @@ const FACT_SAVE: &str = "fact_save";
 const FACT_LIST: &str = "fact_list";
 const FACT_DELETE: &str = "fact_delete";
 
-/// The names of all of them.
+/// The names of all memory tools.
 pub const TOOLS: [&str; 5] = [
     CONVERSATION_LIST,
     CONVERSATION_READ,
@@ -37,26 +37,26 @@ pub const TOOLS: [&str; 5] = [
     FACT_DELETE,
 ];
 
-/// Where skills look after the memory itself: what they say there is nothing to remember.
+/// Channels of the skills that maintain the memory itself; their conversations contain nothing to remember.
 const OWN_CHANNELS: [&str; 2] = ["skill:conversation-backfill", "skill:memory-synthesis"];
 
-/// What deft keeps of failed jobs.
+/// The category of notes about failed jobs.
 const ERROR: &str = "error";
-/// How far a backfill came.
+/// The category of notes about the progress of a backfill.
 const BACKFILL: &str = "backfill";
-/// Facts that say nothing about their kind.
+/// The category of facts saved without one.
 const GENERAL: &str = "general";
 
-/// How long a fact may be. It is told in every chat, and should be one sentence.
+/// Maximum number of characters of a fact. Facts are in the prompt of every chat, and should be one sentence.
 const LONGEST_FACT: usize = 500;
-/// How much of a message is shown, and how much of the result of a tool.
+/// Maximum number of characters shown of a message, and of a tool's result.
 const LONGEST_MESSAGE: usize = 4_000;
 const LONGEST_RESULT: usize = 200;
-/// How long a list may be. A model is shown 20,000 characters of a result, and what is cut off there
-/// could not be asked for.
+/// Maximum number of characters of a list. A model is shown 20,000 characters of a result, and could not ask
+/// for entries that were cut off.
 const LONGEST_LIST: usize = 16_000;
 
-/// Whether a fact is about people and their things, not a note about the work of deft.
+/// Whether a fact is for prompts: about people and their things, not a note about the work of deft.
 pub(super) fn is_told(row: &FactRow) -> bool {
     ![ERROR, BACKFILL].contains(&row.fact.category.as_str())
 }
@@ -122,11 +122,11 @@ fn definitions() -> Vec<Definition> {
 }
 
 impl Agents {
-    /// Puts these tools into the router.
+    /// Registers the memory tools in the router.
     pub fn register_memory_tools(self: &Arc<Self>) {
         for definition in definitions() {
             let name = definition.name.clone();
-            // The router belongs to the engine, so that its tools must not keep it alive.
+            // The router belongs to the engine, so its tools must not keep the engine alive.
             let agents = Arc::downgrade(self);
             self.router
                 .register_fn(definition, move |args: Object, _: Context| {
@@ -136,7 +136,7 @@ impl Agents {
     }
 }
 
-/// Puts these tools into a router that is only looked at.
+/// Registers the memory tools in a router used only for lookups.
 pub fn show_memory_tools(router: &Router) {
     for definition in definitions() {
         router.register_fn(definition, |_: Object, _: Context| async {
@@ -170,7 +170,7 @@ async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value,
     }
 }
 
-/// The arguments of a call; empty texts count as absent, as models like to fill everything in.
+/// The arguments of a call. Empty texts count as absent, because models tend to fill in everything.
 struct Args(Object);
 
 impl Args {
@@ -214,7 +214,7 @@ impl Agents {
             !own && after.is_none_or(|after| row.updated_at > after)
         });
         if after.is_some() {
-            // A caller that reads on from an instant must not miss messages between it and the limit.
+            // A caller that continues from an instant must not miss messages between it and the limit.
             rows.reverse();
         }
         let shown = page(rows.iter().take(args.limit(20)).map(conversation_summary));
@@ -281,7 +281,7 @@ impl Agents {
         };
         let rows = self.store().facts(filter).await;
         let mut rows = rows.map_err(|error| failed(&error))?;
-        // Notes about the work of deft are shown to those who ask for them.
+        // Notes about the work of deft are listed only if their category is requested.
         let before = args.0.get("before_id").and_then(Value::as_i64);
         rows.retain(|row| (!any || is_told(row)) && before.is_none_or(|before| row.id < before));
         let shown = page(rows.iter().take(args.limit(50)).map(fact_summary));
@@ -331,7 +331,7 @@ fn fact_summary(row: &FactRow) -> FactSummary {
     }
 }
 
-/// The first entries that fit into a result, at least one.
+/// Returns the first entries that fit into a result, at least one.
 fn page<T: Serialize>(entries: impl Iterator<Item = T>) -> Vec<T> {
     let mut length = 0;
     let mut shown = Vec::new();
@@ -345,8 +345,8 @@ fn page<T: Serialize>(entries: impl Iterator<Item = T>) -> Vec<T> {
     shown
 }
 
-/// What was said in messages, as far as it fits, and the number of the last one that was looked at: a
-/// turn that only calls tools says nothing.
+/// Returns the messages that fit, and the number of the last message that was read. A turn that only calls
+/// tools has no text and is skipped.
 fn transcript(
     conversation: &str,
     rows: &[MessageRow],
@@ -363,22 +363,15 @@ fn transcript(
     Ok((shown, last))
 }
 
-/// A message as its role and text; a turn that only calls tools says nothing.
+/// Returns a message as its role and text, or `None` for a turn that only calls tools.
 fn transcript_message(seq: u64, message: Message) -> Option<TranscriptMessage> {
     let (role, text, most) = match message {
         Message::User { text } => (MessageRole::User, text, LONGEST_MESSAGE),
         Message::Assistant { text, .. } => (MessageRole::Assistant, text, LONGEST_MESSAGE),
         Message::Tool { text, .. } => (MessageRole::Tool, text, LONGEST_RESULT),
     };
-    let text = clip_text(&text, most);
+    let text = clip(&text, most);
     (!text.is_empty()).then_some(TranscriptMessage { seq, role, text })
-}
-
-fn clip_text(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
 }
 
 fn invalid(message: impl Into<String>) -> Failure {
@@ -405,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Every message is looked at once, however long they are.
+    /// Every message is read once, however long the messages are.
     #[test]
     fn a_long_conversation_is_read_in_pages() {
         let silent = Message::Assistant {

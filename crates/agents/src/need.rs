@@ -1,10 +1,10 @@
-//! Which tools a message needs, as far as that can be seen without asking a model.
+//! The tools that a message needs, as far as that can be determined without a model.
 //!
-//! A few that nearly every conversation needs; those that playbooks force or, where they force none,
-//! speak of; those that were used in the conversation lately; and those whose names come close to the
-//! message. Everything else is looked up.
+//! These are: a few that nearly every conversation needs; those that the matching playbooks require or, if
+//! they require none, mention; those recently used in the conversation; and those with names close to the
+//! message. All other tools have to be looked up.
 //!
-//! Not here: what an agent may use (`chat.rs`), how tools are described (`offers.rs`).
+//! Not here: what an agent may use (`reach.rs`), how tools are described (`offers.rs`).
 
 use deft_agent::{CATALOG_TOOL, Classification, prompt};
 use deft_library::Entries;
@@ -15,27 +15,27 @@ use deft_tools::{RemoteSkill, ToolInfo};
 use crate::offers::{is_called, on_the_wire};
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
-/// What a message comes with.
+/// A message with its context.
 pub(super) struct Occasion<'a> {
     pub(super) message: &'a str,
     pub(super) playbooks: &'a Classification,
     pub(super) history: &'a [Message],
     pub(super) entries: &'a Entries,
-    /// The skills of servers among the entries.
+    /// The skills of servers that are among the entries.
     pub(super) served: &'a [RemoteSkill],
 }
 
-/// How many tools are offered because their names are close to the message.
+/// Maximum number of tools offered because their names are close to the message.
 const MOST_CLOSE: usize = 3;
 
-/// How many tools are offered again because they were used before.
+/// Maximum number of tools offered again because they were used before.
 const MOST_USED: usize = 8;
 
-/// What a chat always has: ways to skills, and to all other tools. Commands are run and delegated only
-/// where there are some.
+/// Returns the tools that a chat always has: those for skills, and for finding all other tools. The tools
+/// that run and delegate commands are included only if there are commands.
 pub(super) fn core(entries: &Entries) -> Vec<&'static str> {
     let commands = !entries.domains.is_empty() || !entries.commands.is_empty();
-    // Files of skills that servers offer are read with it too; only their ids have a slash.
+    // `get_skill` also reads the files of servers' skills; only their ids contain a slash.
     let files = entries.skills.iter().any(|entry| entry.name.contains('/'));
     let for_commands = [GET_SKILL, USE_SKILL, DISPATCH_AGENT].into_iter();
     let for_commands = for_commands.filter(|tool| commands || (files && *tool == GET_SKILL));
@@ -43,7 +43,7 @@ pub(super) fn core(entries: &Entries) -> Vec<&'static str> {
     always.into_iter().chain(for_commands).collect()
 }
 
-/// The tools that a message needs beyond those, by their names in the router.
+/// Returns the router names of further tools that a message needs.
 pub(super) fn needed_tools(
     occasion: &Occasion<'_>,
     snapshot: &Snapshot,
@@ -57,7 +57,7 @@ pub(super) fn needed_tools(
     needed
 }
 
-/// What matched playbooks speak of, where they do not say themselves which tools they need.
+/// Returns the tools that matching playbooks mention, if they do not declare their tools.
 fn spoken_of(playbooks: &Classification, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
     let mut spoken_of = Vec::new();
     for found in playbooks
@@ -81,7 +81,7 @@ fn spoken_of(playbooks: &Classification, snapshot: &Snapshot, all: &[ToolInfo]) 
     spoken_of
 }
 
-/// What was called in a conversation, the latest first.
+/// Returns the tools that were called in a conversation, the latest first.
 fn used(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
     let mut used: Vec<String> = Vec::new();
     for message in history.iter().rev() {

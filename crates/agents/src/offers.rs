@@ -1,7 +1,7 @@
-//! Which tools an agent is offered, and what they are called on the wire.
+//! The tools that an agent is offered, and their names on the wire.
 //!
-//! Providers take letters, digits, `_` and `-`; names in the router have dots. What the model
-//! passes back is one of the names it was given and nothing else.
+//! Providers accept letters, digits, `_` and `-`; names in the router contain dots. A model can only call the
+//! names that it was given.
 
 use std::collections::HashSet;
 
@@ -9,34 +9,34 @@ use deft_agent::{MOST_OFFERED, Offer, ShelfTool};
 use deft_model::{Agent, Failure, FailureClass, Outage, ToolSpec, fits};
 use deft_tools::{Router, ToolInfo, ToolLookup, relax_schema_types};
 
-/// The longest name that every provider takes.
+/// Maximum length of a name that every provider accepts.
 const LONGEST_NAME: usize = 64;
 
-/// How many tools a model is offered at first. A few more may come off the shelf.
+/// Maximum number of tools offered at first. A few more may come off the shelf.
 const MOST_TOOLS: usize = MOST_OFFERED - 20;
 
-/// What an agent is offered, and what it is offered once it asks for it.
+/// The tools that an agent is offered, and those that it is offered after it looks them up.
 #[derive(Default)]
 pub(crate) struct Choice {
     pub(crate) tools: Vec<Offer>,
     pub(crate) shelf: Vec<ShelfTool>,
 }
 
-/// Which tools an agent may use, and which of them it is offered.
+/// The tools that an agent may use, and those of them that it is offered.
 pub(crate) struct ToolSelection<'a> {
     /// Names and patterns of tools that it may use.
     pub(crate) may_use: &'a [String],
-    /// Names and patterns of those that it is offered.
+    /// Names and patterns of tools that it is offered.
     pub(crate) offered: &'a [String],
     /// Tools that it may use and is offered in any case, in this order.
     pub(crate) first: &'a [String],
-    /// Tools that are not for it, whatever else is said.
+    /// Tools that it never gets.
     pub(crate) without: &'a [&'a str],
-    /// What a person is asked about.
+    /// Names and patterns of tools that need an approval.
     pub(crate) approve: &'a [String],
 }
 
-/// The tools of a skill, exactly (S0.53). One that is not there blocks the run.
+/// Returns exactly the tools of a skill (S0.53). A missing tool blocks the run.
 pub(crate) fn exactly(
     router: &Router,
     names: &[String],
@@ -55,7 +55,7 @@ pub(crate) fn exactly(
     Ok(offers.all)
 }
 
-/// What a wish comes down to: the first ones first, up to a limit, everything else on the shelf.
+/// Applies a selection: the first tools first, up to a limit, all others on the shelf.
 pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
     let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
     let fits = |patterns: &[String], info: &ToolInfo| {
@@ -81,7 +81,7 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choi
     }
 }
 
-/// How a tool is described now, under the name that a model has for it.
+/// Returns the current description of a tool, under the name that a model has for it.
 pub(crate) fn described(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
     match router.find(&shelved.tool) {
         ToolLookup::Tool(info) => Some(spec(&info, shelved.name.clone())),
@@ -97,7 +97,7 @@ fn spec(info: &ToolInfo, name: String) -> ToolSpec {
     }
 }
 
-/// Whether all tools that an agent may use take no more than so many tokens.
+/// Whether the descriptions of all tools that an agent may use take at most `most` tokens.
 pub(crate) fn are_few(all: &[ToolInfo], without: &[&str], most: u64) -> bool {
     let all = all.iter();
     let mut for_it = all.filter(|info| !without.contains(&info.shown.as_str()));
@@ -108,8 +108,8 @@ pub(crate) fn are_few(all: &[ToolInfo], without: &[&str], most: u64) -> bool {
     taken.is_some()
 }
 
-/// Leaves out what a model has no room for, the last ones first, and keeps the first so many in any
-/// case. Says which were left out.
+/// Drops tools for which a model has no room, the last ones first, but keeps the first `keep` tools in any
+/// case. Returns the dropped tools.
 pub(crate) fn fit(offers: &mut Vec<Offer>, most: u64, keep: usize) -> Vec<ShelfTool> {
     let mut taken = 0_u64;
     let mut place = 0;
@@ -132,7 +132,7 @@ pub(crate) fn fit(offers: &mut Vec<Offer>, most: u64, keep: usize) -> Vec<ShelfT
     left_out
 }
 
-/// Gathers offers under names that the wire allows, each once.
+/// Collects offers under names that the wire allows, each tool once.
 #[derive(Default)]
 struct Offers {
     all: Vec<Offer>,
@@ -174,7 +174,7 @@ impl Offers {
     }
 }
 
-/// A name as providers take it.
+/// Converts a name to one that providers accept.
 pub(super) fn on_the_wire(tool: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     tool.chars()
@@ -183,8 +183,8 @@ pub(super) fn on_the_wire(tool: &str) -> String {
         .collect()
 }
 
-/// Whether a person has to agree to calls of a tool, wherever they are made. A tool whose server leaves
-/// open what it does is asked about in chats besides (`authority`).
+/// Whether a person has to approve calls of a tool, wherever they are made. In chats, tools whose servers do
+/// not declare their effects need an approval too (`authority`).
 pub(crate) fn needs_approval(info: &ToolInfo, approve: &[String]) -> bool {
     approve.iter().any(|pattern| match pattern.as_str() {
         Agent::DESTRUCTIVE => info.annotations.destructive_hint == Some(true),

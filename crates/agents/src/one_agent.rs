@@ -1,5 +1,5 @@
-//! Skills of one agent step that exist only for the run that brings them along: a chat, and an agent that a
-//! person or a program sends out. Not here: what fires them.
+//! Skills with one agent step that exist only for a single run: a chat, and an agent that a person or a
+//! program dispatches. Not here: what fires them.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use deft_model::{
 };
 use serde_json::json;
 
-/// What such skills differ in.
+/// The properties in which such skills differ.
 pub struct AgentSkill<'a> {
-    /// Its id and name.
+    /// Id and name of the skill.
     pub id: &'a str,
-    /// What it is for, in a line.
+    /// Description of the skill, in one line.
     pub description: &'a str,
     /// The agent that does the work.
     pub agent: &'a str,
-    /// What it is given.
+    /// The parameters of the skill.
     pub inputs: Vec<Input>,
-    /// The template of its task.
+    /// The template of the task.
     pub instructions: &'a str,
-    /// The tools that it may call; a chat has those of its agent instead.
+    /// The tools that the agent may call; a chat has those of its agent instead.
     pub tools: Vec<String>,
-    /// The most turns that it may take.
+    /// Maximum number of turns.
     pub max_steps: u32,
 }
 
-/// The skill, whose only output is the text of the answer.
+/// Returns the skill. Its only output is the text of the answer.
 pub fn agent_skill(given: AgentSkill<'_>) -> Skill {
     let step = Step::new(
         "agent",
@@ -66,7 +66,7 @@ pub fn agent_skill(given: AgentSkill<'_>) -> Skill {
     }
 }
 
-/// An input without a default.
+/// Returns a parameter without a default.
 pub fn agent_input(name: &str, kind: InputType, required: bool) -> Input {
     Input {
         name: name.to_owned(),

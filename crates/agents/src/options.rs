@@ -2,70 +2,70 @@
 
 use std::collections::BTreeMap;
 
-use deft_model::ExhaustedAction;
+use deft_model::{DEFAULT_AGENT, ExhaustedAction};
 
-/// How agents behave that say nothing themselves.
+/// Settings for agents that do not set their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentOptions {
-    /// The agent of a chat that names none.
+    /// The default agent for chats.
     pub default: String,
-    /// The model of agents that name none; the only one when absent.
+    /// The model for agents that name none; may be absent if only one model is configured.
     pub llm: Option<String>,
-    /// Tools that need a person's yes: names, beginnings followed by `*`, or `destructive`.
+    /// Tools that need a person's approval: names, prefixes followed by `*`, or `destructive`.
     pub approve: Vec<String>,
-    /// Tools that a chat may use: names, patterns, or `needed` for all, offered as they are needed.
+    /// Tools that a chat may use: names, patterns, or `needed` for all tools, offered as they are needed.
     pub tools: Vec<String>,
-    /// Where all tools together take no more tokens than this, all of them are offered.
+    /// If the descriptions of all tools take at most this many tokens, all tools are offered.
     pub offer_tokens: u64,
-    /// What agents should know of the person.
+    /// Information about the user for prompts.
     pub user: String,
-    /// The most times a model is asked in a chat turn.
+    /// Maximum number of requests to a model in a chat turn.
     pub max_steps: u32,
-    /// How many calls the models of one run may make.
+    /// Maximum number of calls by the models of one run.
     pub max_calls: u32,
-    /// Whether what fires by itself may store further schedules.
+    /// Whether runs fired by a schedule may store further schedules.
     pub may_schedule: bool,
-    /// How deep agents may dispatch agents.
+    /// Maximum nesting depth of dispatched agents.
     pub max_depth: u32,
-    /// How many agents one turn may dispatch.
+    /// Maximum number of agents that one turn may dispatch.
     pub fan_out: u32,
-    /// How much of a conversation a model is told, in tokens.
+    /// Maximum number of tokens of the history that a model gets.
     pub history_tokens: u64,
-    /// What may be spent, until [`Agents::set_budgets`](crate::Agents::set_budgets).
+    /// Limits on spending, until [`Agents::set_budgets`](crate::Agents::set_budgets) replaces them.
     pub budgets: Budgets,
 }
 
-/// What agents may spend in a day.
+/// Limits on what agents may spend per day.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budgets {
-    /// All of them together.
+    /// The limit for all agents together.
     pub all: DayBudget,
-    /// Single ones.
+    /// The limits for single agents.
     pub agents: BTreeMap<String, DayBudget>,
 }
 
-/// What may be spent in a day, and what is unusual.
+/// A limit on what may be spent per day, and the threshold for unusual consumption.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DayBudget {
-    /// Tokens, in and out together.
+    /// Maximum number of tokens, input and output together.
     pub tokens: Option<u64>,
-    /// Money.
+    /// Maximum cost in US dollars.
     pub usd: Option<f64>,
-    /// What happens when it is spent.
+    /// The action when the budget is spent.
     pub on_exhausted: ExhaustedAction,
-    /// An agent that takes more tokens than this within an hour is paused.
+    /// An agent that uses more tokens than this within an hour is paused.
     pub spike_tokens: Option<u64>,
-    /// One that takes so many times its usual hour is paused.
+    /// An agent that uses more than this multiple of its usual hourly tokens is paused.
     pub spike_factor: Option<f64>,
 }
 
-/// Where nothing is said, an agent is paused beyond so many tokens within an hour, and only if that
-/// is so many times its usual hour.
+/// Default thresholds: an agent is paused if it uses more than this many tokens within an hour, and more than
+/// this multiple of its usual hour.
 const SPIKE_TOKENS: u64 = 500_000;
 const SPIKE_FACTOR: u64 = 20;
 
 impl DayBudget {
-    /// How many tokens within an hour are too many, given the usual ones.
+    /// Returns the number of tokens within an hour above which an agent is paused, given its usual number.
     pub(crate) fn spike(&self, usual: u64) -> u64 {
         let by_factor = self.spike_factor.filter(|_| usual > 0);
         let by_factor = by_factor.map(|factor| times(usual, factor));
@@ -102,7 +102,7 @@ impl Default for DayBudget {
 impl Default for AgentOptions {
     fn default() -> Self {
         Self {
-            default: "thinker".to_owned(),
+            default: DEFAULT_AGENT.to_owned(),
             llm: None,
             approve: vec!["destructive".to_owned()],
             tools: vec!["*".to_owned()],

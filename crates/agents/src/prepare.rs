@@ -1,4 +1,4 @@
-//! What an agent begins with: its model, its prompt, its tools, and what was said before.
+//! The setup of an agent: its model, its prompt, its tools and its history.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::tool_names::{FOR_COMMANDS, SKILL_RUN, USE_SKILL};
 use crate::voice::Voice;
 use crate::{Agents, Brief, offers};
 
-/// Tools with which an agent would make things happen later.
+/// Tools that store schedules or queue jobs.
 pub(crate) const SCHEDULING: [&str; 3] =
     ["memory_store_skill", "memory_update_skill", "queue_task"];
 
-/// Those of them that store something for good.
+/// The tools among them that store a skill permanently.
 pub const STORING: [&str; 2] = ["memory_store_skill", "memory_update_skill"];
 
 impl Agents {
-    /// What the agent of a step begins with.
+    /// Returns the setup of the agent of a step.
     pub async fn setup(&self, brief: &Brief) -> Result<Box<Setup>, Failure> {
         self.router.refresh().await;
         let conversation = conversation_of(&brief.run).map_err(|error| failed(&error))?;
@@ -38,7 +38,7 @@ impl Agents {
         setup.map(Box::new)
     }
 
-    /// A skill that fired: exactly its tools, and its text as the task.
+    /// Returns the setup for a fired skill: exactly its tools, and its text as the task.
     async fn skill_setup(&self, brief: &Brief) -> Result<Setup, Failure> {
         let (skill, revision) = (&brief.step.skill, &brief.step.revision);
         let pinned = self.library.pinned(skill, revision).await;
@@ -107,7 +107,7 @@ impl Agents {
         }
     }
 
-    /// What an agent is told to do. A page has its dates and the inputs of its run filled in (S2.9).
+    /// Returns the task of an agent. In a page, dates and the inputs of the run are filled in (S2.9).
     fn task_of(&self, brief: &Brief, skill: &Skill) -> Result<String, Error> {
         let text = &brief.instructions;
         if !matches!(skill.body, Body::Manual { .. }) {
@@ -120,7 +120,7 @@ impl Agents {
         Ok(fill_page(text, &start, &inputs).into_owned())
     }
 
-    /// Exactly the tools of a step, and the skills that a page refers to.
+    /// Returns exactly the tools of a step, and the skills that a page refers to.
     fn exact_reach(
         &self,
         voice: &Voice,
@@ -151,8 +151,8 @@ impl Agents {
         })
     }
 
-    /// What fires by itself may not make more things fire by themselves, unless it was allowed to, and
-    /// what an agent started or stored may not if that agent might not.
+    /// Whether an agent may store schedules. A run fired by a schedule may not, unless its agent or the
+    /// configuration allows it; a step with the rights of another agent may not if that agent may not.
     async fn may_schedule(&self, voice: &Voice, brief: &Brief) -> bool {
         let inherited = brief.authority.as_ref();
         if inherited.is_some_and(|authority| !authority.may_schedule) {
@@ -162,7 +162,7 @@ impl Agents {
         allowed || !self.fired_by_itself(&brief.run).await
     }
 
-    /// What an agent may do in a step: what it is given, and no more than what the step itself may.
+    /// Returns the rights of an agent in a step: its own, limited by those of the step.
     pub(super) fn authority_of(
         &self,
         agent: &Agent,
@@ -185,7 +185,8 @@ impl Agents {
         }
     }
 
-    /// Whether a run comes from a schedule, be it by way of other agents: their calls are its key.
+    /// Whether a schedule fired a run, directly or through other agents, whose calls are the keys of their
+    /// runs.
     async fn fired_by_itself(&self, run: &RunRow) -> bool {
         let mut run = run.clone();
         loop {
@@ -198,7 +199,7 @@ impl Agents {
             };
             match self.store().run(&RunId::new(above)).await {
                 Ok(Some(above)) => run = above,
-                // A missing run may have had any authority.
+                // The missing run may have been fired by a schedule.
                 _ => return true,
             }
         }
@@ -209,7 +210,7 @@ impl Agents {
         now.strftime("%A, %Y-%m-%d %H:%M %:z (%Q)").to_string()
     }
 
-    /// A fired skill has a conversation of its own (S2.35), named after its run.
+    /// Opens the conversation of a fired skill (S2.35), named after its run.
     async fn skill_conversation(
         &self,
         run: &RunRow,
@@ -244,7 +245,7 @@ fn forbid_schedules(reach: &mut Reach) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A skill that an agent stored needs no tool that the agent did not have.
+/// Checks that a skill stored by an agent needs no tool that the agent did not have.
 fn only_allowed(reach: &Reach, authority: &Authority) -> Result<(), Failure> {
     let mut tools = reach.tools.iter().map(|offer| offer.tool.as_str());
     match tools.find(|tool| !authority.allows(&[tool])) {
@@ -255,7 +256,7 @@ fn only_allowed(reach: &Reach, authority: &Authority) -> Result<(), Failure> {
     }
 }
 
-/// The skills that a page without a handler refers to by name (S2.8): they are what it may use.
+/// Returns the skills that a page without a handler refers to by name (S2.8), which its agent may use.
 fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
     let is_page = snapshot
         .find(skill)
@@ -274,7 +275,7 @@ fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// An error as the failure of a step.
+/// Converts an error to the failure of a step.
 pub fn failed(error: &Error) -> Failure {
     let mut failure = Failure::new(FailureClass::Other, error.to_string());
     failure.hint = error.hint();

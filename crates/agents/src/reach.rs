@@ -1,7 +1,7 @@
-//! What an agent may use in a chat, and what of it is offered with the first question.
+//! The reach of an agent in a chat: what it may use, and which of it is offered with the first request.
 //!
-//! Not here: which tools a message needs (`need.rs`), how they are described (`offers.rs`), the exact
-//! tools of a fired skill (`prepare.rs`).
+//! Not here: which tools a message needs (`need.rs`), how they are described (`offers.rs`), the exact tools
+//! of a fired skill (`prepare.rs`).
 
 use deft_agent::{Mode, Offer, ShelfTool};
 use deft_model::{Agent, Skill, fits};
@@ -14,41 +14,41 @@ use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RU
 use crate::voice::Voice;
 use crate::{Agents, need, offers};
 
-/// How long the list of skills in the `skill` tool may be.
+/// Maximum number of characters of the list of skills in the `skill` tool.
 const SKILL_TOOL_CHARS: usize = 12_000;
 
-/// What an agent may use.
+/// The tools and skills that an agent may use.
 pub(super) struct Reach {
     pub(super) tools: Vec<Offer>,
-    /// Tools that it is offered once it looks them up.
+    /// Tools on the shelf, offered after the agent looks them up.
     pub(super) shelf: Vec<ShelfTool>,
     pub(super) skills: Option<Vec<String>>,
     /// Tools that there was no room for.
     pub(super) left_out: Vec<String>,
-    /// Names and patterns of all tools that it may use; none means all.
+    /// Names and patterns of all tools that the agent may use; `None` means all.
     pub(super) limit: Option<Vec<String>>,
 }
 
-/// A pattern that every name fits.
+/// The pattern that matches every name.
 const EVERYTHING: &str = "*";
 
-/// The tools that an agent has for its skills.
+/// The tools through which an agent uses its skills.
 const OWN: [&str; 5] = [SKILL, GET_SKILL, USE_SKILL, SKILL_RUN, DISPATCH_AGENT];
 
-/// Which tools a chat is offered.
+/// The selection of tools for a chat.
 struct Plan {
-    /// What it may use beyond that.
+    /// Names and patterns of further tools that it may use.
     may_use: Vec<String>,
     /// Names and patterns of tools that are offered.
     offered: Vec<String>,
-    /// Those that come first.
+    /// Tools that come first.
     first: Vec<String>,
-    /// How many of the first are kept where there is little room.
+    /// Number of the first tools that are kept even if there is little room.
     keep: usize,
 }
 
 impl Plan {
-    /// Names and patterns of all tools that the agent may use; none means all.
+    /// Returns names and patterns of all tools that the agent may use; `None` means all.
     fn limit(&self) -> Option<Vec<String>> {
         let patterns = self.may_use.iter().chain(&self.offered);
         let names: Vec<String> = patterns.chain(&self.first).cloned().collect();
@@ -57,7 +57,7 @@ impl Plan {
 }
 
 impl Agents {
-    /// What an agent may use in a chat, and the names of tools that it is not always offered.
+    /// Returns what an agent may use in a chat, and the names of tools that it is not always offered.
     pub(super) fn chat_reach(
         &self,
         voice: &Voice,
@@ -74,7 +74,7 @@ impl Agents {
         let plan = if needed && !few() {
             as_needed(patterns, snapshot, occasion, &all)
         } else {
-            // The order of tools stays as long as all of them fit, so that a provider can keep them.
+            // The order of tools is constant as long as all of them fit, so that a provider can cache them.
             let limited = voice.tool_tokens < u64::MAX;
             let tight = limited && !offers::are_few(&all, &without, voice.tool_tokens);
             let needed = || need::needed_tools(occasion, snapshot, &all);
@@ -93,7 +93,7 @@ impl Agents {
         offer_skill_tool(&mut choice.tools, snapshot, agent, occasion, chars);
         let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
-        // The `skill` tool lists the skills of its own agent, so it cannot be looked up again.
+        // The `skill` tool lists the skills of its own agent, so it cannot be described by a lookup.
         let again = no_room.into_iter().filter(|shelved| shelved.tool != SKILL);
         choice.shelf.extend(again);
         let others = others(&choice, &plan, occasion);
@@ -108,7 +108,7 @@ impl Agents {
     }
 }
 
-/// What a message needs is offered, with what is named beside `needed`; all others can be looked up.
+/// Offers what a message needs and what the patterns name besides `needed`; all other tools can be looked up.
 fn as_needed(
     patterns: &[String],
     snapshot: &Snapshot,
@@ -128,8 +128,8 @@ fn as_needed(
     }
 }
 
-/// All that is named is offered, what the message needs first where there is little room: the last ones
-/// are left out then.
+/// Offers all that the patterns name. If there is little room, `needed` tools come first, because the last
+/// ones are dropped.
 fn all_at_once(patterns: &[String], occasion: &Occasion<'_>, needed: Option<Vec<String>>) -> Plan {
     let mut offered = named(patterns);
     if patterns.iter().any(|pattern| pattern == Agent::NEEDED) {
@@ -149,15 +149,15 @@ fn all_at_once(patterns: &[String], occasion: &Occasion<'_>, needed: Option<Vec<
     }
 }
 
-/// The names and patterns among what an agent may use; its own tools follow from its skills.
+/// Returns the patterns without `needed` and without the agent's own tools, which follow from its skills.
 fn named(patterns: &[String]) -> Vec<String> {
     let mut named = patterns.to_vec();
     named.retain(|pattern| pattern != Agent::NEEDED && !OWN.contains(&pattern.as_str()));
     named
 }
 
-/// Tools that are not for an agent: those of skills where it has none, and those with which commands
-/// are called where it writes commands.
+/// Returns the tools that an agent does not get: tools for skills if it may use none, and tools that call
+/// commands if it is in command mode.
 fn not_for(voice: &Voice) -> Vec<&'static str> {
     let mut without: Vec<&str> = Vec::new();
     if !voice.agent.allow_skills {
@@ -169,8 +169,8 @@ fn not_for(voice: &Voice) -> Vec<&'static str> {
     without
 }
 
-/// The names of tools that come and go with what is said. All of them are listed, whichever are offered
-/// now, so that the list is the same for every message.
+/// Returns the names of tools that are offered depending on the message. Currently offered ones are listed
+/// too, so that the list is the same for every message.
 fn others(choice: &offers::Choice, plan: &Plan, occasion: &Occasion<'_>) -> Vec<String> {
     let mut names: Vec<String> = choice.shelf.iter().map(|it| it.name.clone()).collect();
     if !plan.may_use.is_empty() {
@@ -186,7 +186,7 @@ fn others(choice: &offers::Choice, plan: &Plan, occasion: &Occasion<'_>) -> Vec<
     names
 }
 
-/// The skills that an agent may name; none means all.
+/// Returns the skills that an agent may name; `None` means all.
 fn skills_of(agent: &Agent, snapshot: &Snapshot, served: &[RemoteSkill]) -> Option<Vec<String>> {
     if !agent.allow_skills {
         return Some(Vec::new());
@@ -199,8 +199,8 @@ fn skills_of(agent: &Agent, snapshot: &Snapshot, served: &[RemoteSkill]) -> Opti
     Some(may_use.chain(served.iter().map(RemoteSkill::id)).collect())
 }
 
-/// The `skill` tool lists what can be loaded (S4.11); with nothing to load it is not there (S4.14).
-/// Skills that are switched off or wait for their tools are left out, playbooks are matched.
+/// Completes the `skill` tool with the skills that can be loaded (S4.11), or removes it if there are none
+/// (S4.14). Skills that are disabled or wait for their tools are left out; playbooks are included.
 fn offer_skill_tool(
     tools: &mut Vec<Offer>,
     snapshot: &Snapshot,

@@ -1,8 +1,9 @@
-//! Skills of servers (SEP-2640) as agents get them: only those that a person approved, and only as approved.
+//! Skills of servers (SEP-2640) for agents: only those that a person approved, and only with the approved
+//! content.
 //!
-//! An approval is a grant that is bound to the server, the address and the digests of all files. A server that changes
-//! a file has another skill, which has to be approved again. What the frontmatter asks for (`allowed-tools`, hooks) has
-//! no effect: an agent keeps the tools and rights that it has.
+//! An approval is a grant that is bound to the server, the address and the digests of all files. If a server
+//! changes a file, the skill has to be approved again. Requests in the frontmatter (`allowed-tools`, hooks)
+//! have no effect: an agent keeps its own tools and rights.
 //!
 //! A person approves with `deft skills approve`, or in a chat when a model wants to load the skill.
 //!
@@ -21,28 +22,28 @@ use crate::Agents;
 /// The operation of grants for skills of servers.
 const LOAD: &str = "load";
 
-/// Who approved a skill when a chat asked.
+/// The approver of a skill that was approved in a chat.
 const IN_CHAT: &str = "a person in a chat";
 
-/// How many characters of descriptions are listed.
+/// Maximum number of characters of all listed descriptions.
 const MOST_LISTED: usize = 6_000;
 
-/// How many files a loaded skill names.
+/// Maximum number of other files that a loaded skill names.
 const MOST_NAMED: usize = 100;
 
-/// Whether a grant is an approval of a skill of a server, for any content of it.
+/// Whether a grant approves a skill of a server, with any content.
 pub fn is_for_skill(grant: &Grant, id: &str) -> bool {
     grant.skill == id && grant.operation == LOAD
 }
 
-/// Whether a grant holds for a skill with exactly these contents.
+/// Whether a grant approves a skill with exactly this content.
 pub fn allows_skill(grant: &Grant, skill: &RemoteSkill) -> bool {
     let fingerprint = skill.fingerprint();
     is_for_skill(grant, &skill.id()) && fingerprint.is_some_and(|it| it == grant.revision)
 }
 
-/// The grant that an approval becomes; none for a skill whose contents are not listed: an approval would cover
-/// whatever its server sends.
+/// Returns the grant for an approval, or `None` if the server lists no digests: an approval would cover
+/// whatever the server sends.
 pub fn skill_grant(skill: &RemoteSkill, by: &str, at: Timestamp) -> Option<Grant> {
     let revision = skill.fingerprint()?;
     let (id, server) = (skill.id(), &skill.server);
@@ -58,13 +59,13 @@ pub fn skill_grant(skill: &RemoteSkill, by: &str, at: Timestamp) -> Option<Grant
     })
 }
 
-/// Stores an approval. What the skill was before is not approved any more.
+/// Stores an approval, which replaces earlier ones of the skill.
 pub async fn approve_skill(store: &dyn Store, grant: Grant) -> Result<(), Error> {
     forget_skill(store, &grant.skill).await?;
     store.grant(grant).await
 }
 
-/// Removes every approval of a skill; says whether there was one.
+/// Removes every approval of a skill. Returns whether there was one.
 pub async fn forget_skill(store: &dyn Store, id: &str) -> Result<bool, Error> {
     let mut found = false;
     for grant in store.all_grants().await? {
@@ -76,8 +77,8 @@ pub async fn forget_skill(store: &dyn Store, id: &str) -> Result<bool, Error> {
 }
 
 impl Agents {
-    /// The yes that a person has to give before a model reads a skill of a server, or a file of it; none if it is
-    /// approved, or cannot be. It is bound to the contents that are listed now.
+    /// Returns the approval that a person has to give before a model reads a skill of a server, or one of its
+    /// files. `None` if the skill is approved, or cannot be. It is bound to the content listed now.
     pub(crate) fn skill_consent(&self, name: &str) -> Option<Consent> {
         let (id, _) = self.router.split_skill_file(name);
         let known = self.router.known_skills().into_iter();
@@ -99,7 +100,7 @@ impl Agents {
         })
     }
 
-    /// The skills of servers that an agent may load, as far as they are known without asking.
+    /// Returns the skills of servers that an agent may load, as far as they are known without a request.
     pub(super) async fn served_skills(&self, agent: &Agent) -> Vec<RemoteSkill> {
         let known = self.router.known_skills().into_iter();
         let known: Vec<RemoteSkill> = known.flat_map(|(_, listing)| listing.skills).collect();
@@ -122,8 +123,8 @@ impl Agents {
         skills.into_iter().filter(fits).collect()
     }
 
-    /// The text of a skill of a server, or of one of its files, for a model. If a person agreed to the call, and the
-    /// skill is still what the person was asked about, that approves it.
+    /// Returns the text of a server's skill, or of one of its files, for a model. If a person approved the
+    /// call and the skill has not changed since, this stores the approval of the skill.
     pub async fn load_served_skill(
         &self,
         id: &str,
@@ -175,7 +176,7 @@ impl Agents {
             );
             (message, hint)
         };
-        // A person decides first; to try again is of no use until then.
+        // A retry is useless until a person has decided.
         Err(Failure::new(FailureClass::Auth, message).hint(hint))
     }
 }
@@ -194,7 +195,7 @@ fn question(skill: &RemoteSkill, is_changed: bool) -> String {
     format!("{what} A yes holds until {files}; `deft skills show {id}` shows it.")
 }
 
-/// What a model reads: who wrote the text, the text in a frame that it cannot close, and what else there is.
+/// Returns the text for a model: who wrote it, the text in a frame that it cannot close, and the other files.
 fn labelled(skill: &RemoteSkill, path: &str, text: &str) -> String {
     let (id, server) = (skill.id(), &skill.server);
     let (text, _) = neutralise(text);
@@ -220,7 +221,7 @@ fn labelled(skill: &RemoteSkill, path: &str, text: &str) -> String {
     out
 }
 
-/// The entries of skills of servers in `<available_skills>`, each with its origin.
+/// Returns the entries of servers' skills in `<available_skills>`, each with its origin.
 pub(super) fn entries(skills: &[RemoteSkill]) -> impl Iterator<Item = PromptEntry> {
     skills.iter().map(|skill| PromptEntry {
         name: skill.id().into(),

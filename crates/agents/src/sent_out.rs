@@ -1,21 +1,19 @@
-//! What an agent begins with that another one sends out: nothing that the sender could not use.
+//! The setup of a dispatched agent, which gets nothing that the dispatching agent may not use.
 
 use std::sync::Arc;
 
 use deft_agent::prompt::{Caps, DispatchInput, line, sent_out};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};
 use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
-use deft_store::RunRow;
 use deft_tools::ToolLookup;
 
 use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS};
 use crate::{Agents, offers};
 
 impl Agents {
-    /// An agent that another one sends out: nothing that the sender could not use itself.
+    /// Returns the setup of a dispatched agent, which gets nothing that the dispatching agent may not use.
     pub fn child_setup(
         &self,
-        _run: &RunRow,
         address: &Address,
         dispatch: &Dispatch,
         parent: &Setup,
@@ -79,7 +77,7 @@ impl Agents {
                 tools.extend(offer);
             }
         }
-        // Beyond the allowed depth no agent is dispatched.
+        // At the maximum depth, an agent may not dispatch others.
         if address.depth() >= usize::try_from(parent.limits.max_depth).unwrap_or(usize::MAX) {
             tools.retain(|offer| offer.tool != DISPATCH_AGENT);
         }
@@ -117,7 +115,7 @@ impl Agents {
         })
     }
 
-    /// A tool that the sender may use and was not offered yet.
+    /// Returns a tool that the dispatching agent may use but was not offered yet.
     fn off_the_shelf(&self, parent: &Setup, name: &str) -> Option<Offer> {
         let called = |it: &&ShelfTool| it.tool == name || it.name == name;
         let shelved = parent.shelf.iter().find(called)?;
@@ -128,7 +126,7 @@ impl Agents {
         })
     }
 
-    /// A tool that is passed on; what the one who gets it is asked about counts too.
+    /// Returns a tool for the dispatched agent. It needs an approval if either agent requires one.
     fn asked_first(&self, offer: &Offer, agent: Option<&Agent>) -> Offer {
         let asks = agent.is_some_and(|agent| match self.router.find(&offer.tool) {
             ToolLookup::Tool(info) => offers::needs_approval(&info, &agent.approve),
@@ -143,7 +141,8 @@ impl Agents {
     }
 }
 
-/// The rights of an agent that another one sends out: those of the sender, for what it is passed.
+/// Returns the rights of a dispatched agent: those of the dispatching agent, for the skills and tools passed
+/// on.
 fn child_authority(
     dispatch: &Dispatch,
     parent: &Setup,

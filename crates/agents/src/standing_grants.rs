@@ -1,10 +1,11 @@
-//! Standing grants as they were last read, for decisions that cannot wait for the store, and those that
-//! hold for a tool: a person agreed in a chat to all of its calls.
+//! A cache of standing grants, for decisions that cannot wait for the store, and grants that hold for a tool:
+//! a person approved all of its calls in a chat.
 //!
-//! A grant for a tool is bound to the description of the tool by its server. A server that changes the
-//! description, the arguments or the annotations has another tool, which is asked about again.
+//! A grant for a tool is bound to the server's description of the tool. If the server changes the
+//! description, the arguments or the annotations, the tool needs a new approval.
 //!
-//! Not here: which calls need a yes (`authority`), what a grant for a skill covers (`deft_library::grants`).
+//! Not here: which calls need an approval (`authority`), what a grant for a skill covers
+//! (`deft_library::grants`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::Agents;
 
 type BySkill = HashMap<String, Vec<Grant>>;
 
-/// Standing grants as they were last read.
+/// Standing grants as they were last read, by skill.
 #[derive(Default)]
 pub(crate) struct StandingGrants(Mutex<Arc<BySkill>>);
 
@@ -34,12 +35,12 @@ impl StandingGrants {
         *self.0.lock() = Arc::new(grants);
     }
 
-    /// The grants for a skill.
+    /// Returns the grants for a skill.
     pub(crate) fn of_skill(&self, skill: &str) -> Vec<Grant> {
         self.get().get(skill).cloned().unwrap_or_default()
     }
 
-    /// Whether a person agreed to all calls of a tool, as its server describes it now.
+    /// Whether a person approved all calls of a tool, as its server describes it now.
     pub(crate) fn has_tool(&self, info: &ToolInfo) -> bool {
         let grants = self.get();
         let mut for_tools = grants.get(FOR_TOOLS).into_iter().flatten();
@@ -47,7 +48,7 @@ impl StandingGrants {
     }
 }
 
-/// The skill of grants that hold for a tool.
+/// The value of `skill` in grants that hold for a tool.
 const FOR_TOOLS: &str = "";
 
 /// Whether a grant holds for a tool as its server describes it now.
@@ -56,7 +57,7 @@ pub fn allows_tool(grant: &Grant, info: &ToolInfo) -> bool {
     grant.tool() == Some(mark.tool.as_str()) && grant.revision == mark.digest
 }
 
-/// A tool as its server describes it now.
+/// Returns the mark of a tool as its server describes it now.
 pub(crate) fn mark(info: &ToolInfo) -> ToolMark {
     let described = json!({
         "tool": info.full_name(),
@@ -70,7 +71,7 @@ pub(crate) fn mark(info: &ToolInfo) -> ToolMark {
     }
 }
 
-/// The grant that a yes to all calls of a tool becomes.
+/// Returns the grant for the approval of all calls of a tool.
 pub fn tool_grant(mark: &ToolMark, by: &str, at: Timestamp) -> Grant {
     Grant {
         id: format!("grant_{}", mark.digest.get(..12).unwrap_or(&mark.digest)),
@@ -85,7 +86,7 @@ pub fn tool_grant(mark: &ToolMark, by: &str, at: Timestamp) -> Grant {
 }
 
 impl Agents {
-    /// Reads the grants again: another process may have given or taken some.
+    /// Reads the grants again, because another process may have added or removed some.
     pub async fn read_grants(&self) -> Result<(), Error> {
         let mut by_skill = BySkill::new();
         for grant in self.store().all_grants().await? {
@@ -95,7 +96,7 @@ impl Agents {
         Ok(())
     }
 
-    /// The same where a decision follows. Without the store, what was last read decides.
+    /// Like [`read_grants`](Self::read_grants), but if the store fails, the cached grants are kept.
     pub async fn read_grants_again(&self) {
         if let Err(error) = self.read_grants().await {
             tracing::warn!(%error, "standing grants could not be read");

@@ -1,4 +1,4 @@
-//! Who speaks: an agent, its model, and how much that has room for.
+//! Voices: an agent with its model, its model, and how much text fits into the model's context.
 
 use deft_agent::Mode;
 use deft_agent::prompt::Caps;
@@ -9,10 +9,10 @@ use deft_skillfile::Severity;
 
 use crate::Agents;
 
-/// A rough count of the characters of a token, as `estimate_tokens` has it.
+/// Approximate number of characters per token, as in `estimate_tokens`.
 const CHARS_PER_TOKEN: u64 = 3;
 
-/// About what the fixed texts of a prompt take, in characters.
+/// Approximate length of the fixed texts of a prompt, in characters.
 const FIXED: u64 = 2_000;
 
 /// An agent and its model.
@@ -21,14 +21,14 @@ pub(super) struct Voice {
     pub(crate) model: String,
     pub(crate) mode: Mode,
     pub(crate) caps: Caps,
-    /// How many tokens the descriptions of tools may take.
+    /// Maximum number of tokens of the descriptions of tools.
     pub(crate) tool_tokens: u64,
-    /// How many tokens a question may take, if that is known.
+    /// Maximum number of tokens of a request, if known.
     pub(crate) context: Option<u64>,
 }
 
 impl Voice {
-    /// How long the list of skills in the `skill` tool may be: half of what tools may take.
+    /// Returns the maximum length of the list of skills in the `skill` tool: half of the room for tools.
     pub(super) fn skill_chars(&self, most: usize) -> usize {
         let chars = self.tool_tokens.saturating_mul(CHARS_PER_TOKEN) / 2;
         usize::try_from(chars).unwrap_or(usize::MAX).min(most)
@@ -36,12 +36,12 @@ impl Voice {
 }
 
 impl Agents {
-    /// An agent and the model that speaks for it.
+    /// Returns an agent and its model.
     pub(crate) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
         self.chat_voice(agent_id, None)
     }
 
-    /// The same with a model that a person chose.
+    /// Like [`voice`](Self::voice), with a model that a person chose.
     pub(crate) fn chat_voice(&self, agent_id: &str, model: Option<&str>) -> Result<Voice, Failure> {
         let agent = self.speaker(agent_id)?;
         let model = match model {
@@ -52,27 +52,27 @@ impl Agents {
         Ok(self.voice_of(agent, model))
     }
 
-    /// The model that answers for an agent, or for the default one.
+    /// Returns the model of an agent, or of the default agent.
     pub fn model_for(&self, agent: Option<&str>) -> Result<String, Failure> {
         let agent = agent.unwrap_or(&self.options.default);
         self.voice(agent).map(|voice| voice.model)
     }
 
-    /// The same for a skill that fired. A model that is not there is like a tool that is not
-    /// there: no fault of the skill, and something to wait for.
+    /// Like [`voice`](Self::voice), for a fired skill. A missing model is like a missing tool: the skill is
+    /// not at fault, and the run waits for it.
     pub(super) fn fired_voice(&self, agent_id: &str) -> Result<Voice, Failure> {
         let agent = self.speaker(agent_id)?;
         let model = self.model_of(&agent).map_err(Failure::blocked)?;
         Ok(self.voice_of(agent, model))
     }
 
-    /// Why no model speaks for an agent, or for the default one, if none does.
+    /// Checks that an agent, or the default agent, has a model.
     pub fn check_model(&self, agent: Option<&str>) -> Result<(), Failure> {
         let agent = agent.unwrap_or(&self.options.default);
         self.voice(agent).map(drop)
     }
 
-    /// Whether there is a model for a skill of this agent.
+    /// Whether a skill of this agent has a model.
     pub fn has_model(&self, agent_id: &str) -> bool {
         self.fired_voice(agent_id).is_ok()
     }
@@ -80,7 +80,7 @@ impl Agents {
     fn speaker(&self, agent_id: &str) -> Result<Agent, Failure> {
         match self.agent_definition(agent_id) {
             Some(agent) => Ok(agent),
-            // What a broken file says may be a limit; nothing stands in for it.
+            // A broken file may contain a restriction, so no default replaces it.
             None => self
                 .broken_agent(agent_id)
                 .map_or_else(|| Ok(Agent::new(agent_id)), Err),
@@ -92,8 +92,8 @@ impl Agents {
         let options = models.options(&model);
         let calls_tools = options.is_none_or(|options| options.tools);
         let context = options.and_then(|options| options.context_tokens);
-        // Two fifths for the prompt, a quarter for tools, an eighth at most for the answer; what is
-        // left is for what was said.
+        // Two fifths are for the prompt, a quarter for tools, at most an eighth for the answer, and the rest
+        // for the history.
         let chars = context.map_or(u64::MAX, |tokens| {
             (tokens.saturating_mul(CHARS_PER_TOKEN) * 2 / 5).saturating_sub(FIXED)
         });
@@ -110,13 +110,13 @@ impl Agents {
         }
     }
 
-    /// How many tokens a question to a model may take, if that is known.
+    /// Returns the maximum number of tokens of a request to a model, if known.
     pub(super) fn context_of(&self, model: &str) -> Option<u64> {
         let models = self.models();
         models.options(model).and_then(question_tokens)
     }
 
-    /// The model of an agent: the one it names, the configured one, or the only one.
+    /// Returns the model of an agent: the one it names, the configured one, or the only one.
     pub(super) fn model_of(&self, agent: &Agent) -> Result<String, Failure> {
         let models = self.models();
         let configured = self.options.llm.as_deref();
@@ -144,13 +144,13 @@ impl Agents {
         }
     }
 
-    /// An agent by its name, as its file defines it, or the one that is always there.
+    /// Returns an agent as defined by its file, or a built-in one.
     pub fn agent_definition(&self, id: &str) -> Option<Agent> {
         let snapshot = self.library.snapshot();
         snapshot.agent(id).map(|loaded| loaded.agent.clone())
     }
 
-    /// Why there is no such agent: its file is broken, or there is none.
+    /// Returns the error for an agent that does not exist or whose file is broken.
     pub fn no_agent(&self, id: &str) -> Error {
         if let Some(broken) = self.broken_agent(id) {
             return Error::Agent(broken);
@@ -163,7 +163,7 @@ impl Agents {
         }
     }
 
-    /// What is wrong with the file of an agent, if it is broken.
+    /// Returns the problem in the file of an agent, if the file is broken.
     fn broken_agent(&self, id: &str) -> Option<Failure> {
         let file = std::path::Path::new(id).join("AGENT.md");
         let snapshot = self.library.snapshot();
@@ -192,7 +192,7 @@ impl Agents {
     }
 }
 
-/// How many tokens a question to a model may take, so that there is room for the answer.
+/// Returns the maximum number of tokens of a request to a model, leaving room for the answer.
 fn question_tokens(options: &deft_llm::ModelOptions) -> Option<u64> {
     let tokens = options.context_tokens?;
     Some(tokens - u64::from(options.max_tokens).min(tokens / 8))

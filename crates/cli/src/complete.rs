@@ -1,7 +1,7 @@
-//! Completion in the shell: names of skills, ids of runs and names of tools as they are now.
+//! Candidates for shell completion: current skills, runs and tools.
 //!
-//! An error while looking something up means no candidates: a shell that waits for a key has no place for
-//! messages. Not here: the answer to the shell ([`crate::shell`]).
+//! A failed lookup returns no candidates, because a shell cannot show messages during completion. Not here:
+//! the reply to the shell ([`crate::shell`]).
 
 use std::ffi::OsStr;
 
@@ -15,13 +15,13 @@ use deft_wire::skill::SkillView;
 
 use crate::failure::{Done, Failure};
 
-/// The variable by which a shell asks for candidates.
+/// The environment variable with which a shell requests candidates.
 pub(crate) const VARIABLE: &str = "COMPLETE";
 
-/// The most runs that are offered.
+/// The maximum number of runs offered.
 const RUNS: u32 = 50;
 
-/// The script that makes a shell ask.
+/// Returns the script that enables completion in `shell`.
 pub(crate) fn script(shell: Shell) -> Done<String> {
     let wrong =
         |problem: &dyn std::fmt::Display| Failure::internal("completions", problem.to_string());
@@ -36,23 +36,24 @@ pub(crate) fn script(shell: Shell) -> Done<String> {
     Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
-/// Ids of skills.
+/// Returns candidates for skill ids.
 pub(crate) fn skills() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let list = SkillCatalog::open(&workspace())
             .and_then(|catalog| catalog.list(&SkillQuery::default()));
         let skills = list.map(|listing| listing.list.skills).unwrap_or_default();
-        let candidate = |skill: SkillView| match skill {
-            SkillView::File(skill) => candidate(&skill.id, &skill.description),
-            SkillView::Stored(skill) => {
-                candidate(&skill.id, skill.description.as_deref().unwrap_or_default())
-            }
+        let candidate = |skill: SkillView| {
+            let head = match skill {
+                SkillView::File(skill) => skill.head,
+                SkillView::Stored(skill) => skill.head,
+            };
+            candidate(&head.id, head.description.as_deref().unwrap_or_default())
         };
         skills.into_iter().map(candidate).collect()
     })
 }
 
-/// Ids of the latest runs, and `last`.
+/// Returns candidates for run ids: the latest runs, and `last`.
 pub(crate) fn runs() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let Ok(app) = App::to_read(&workspace()) else {
@@ -75,7 +76,7 @@ pub(crate) fn runs() -> ArgValueCandidates {
     })
 }
 
-/// Names of tools, of servers as they were last asked.
+/// Returns candidates for tool names. Tools of servers come from the stored catalogs.
 pub(crate) fn tools() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let found = runtime::start()
@@ -93,7 +94,7 @@ fn candidate(value: &str, help: &str) -> CompletionCandidate {
     CompletionCandidate::new(OsStr::new(value)).help(help)
 }
 
-/// The home of the environment; a shell does not say what `--home` is.
+/// Returns the workspace with the home from the environment. The value of `--home` is not available here.
 pub(crate) fn workspace() -> Workspace {
     Workspace {
         home: None,

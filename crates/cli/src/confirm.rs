@@ -1,7 +1,7 @@
-//! A question before something is deleted.
+//! Confirmation before a deletion.
 //!
-//! Only a person at a terminal is asked: a script has said what it wants, and `deft undo` brings deleted
-//! things back. Not here: questions of runs ([`crate::prompt`]).
+//! Only a person at a terminal is asked: a script is explicit about what it wants, and `deft undo` restores
+//! deleted items. Not here: approvals of runs ([`crate::prompt`]).
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -14,13 +14,13 @@ use crate::terminal::Stream;
 /// The hint after a deletion.
 pub(crate) const UNDO: &str = "hint: `deft undo` brings it back";
 
-/// Whether a person has to be asked.
+/// Whether to ask: a person is at the terminal, and neither `yes` nor a global option skips the question.
 pub(crate) fn is_needed(yes: bool, global: &Global) -> bool {
     let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
     terminal && !yes && !global.no_input && !global.json
 }
 
-/// Asks; only `y` and `yes` agree.
+/// Asks `question` and returns true if the answer is `y` or `yes`.
 pub(crate) fn ask(question: &str) -> bool {
     let question = fold(&format!("{question}? [y/N]"), message_width());
     drop(Stream::Err.write(format!("{question} ")));
@@ -29,7 +29,7 @@ pub(crate) fn ask(question: &str) -> bool {
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// The end of a command that was refused.
+/// Reports that nothing was deleted, and returns the exit code.
 pub(crate) fn refused(output: &Output) -> ExitCode {
     output.note("nothing was deleted");
     ExitCode::FAILURE

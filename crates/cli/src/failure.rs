@@ -1,44 +1,50 @@
-//! Failures for the shell: an exit code, and the mistakes of the command line.
+//! Exit codes for failures, and errors in the command line.
 
 use std::process::ExitCode;
 
 use deft_wire::FailureKind;
 
+use crate::exit::Exit;
 use crate::terminal::{Stream, StyledText};
 
 pub(crate) use deft_wire::Failure;
 
-/// The result of everything that a command does.
+/// The result of a command or of a part of one.
 pub(crate) type Done<T = ExitCode> = deft_wire::Done<T>;
 
-/// The exit code of a kind of failure. A fault of deft itself is told apart from a mistake of its user.
+/// Returns the exit code for a kind of failure. Internal errors have a code of their own.
 pub(crate) fn exit_code(kind: FailureKind) -> ExitCode {
     ExitCode::from(match kind {
-        FailureKind::Input => 2,
-        FailureKind::Unsuccessful => 1,
-        FailureKind::Interrupted => 130,
-        FailureKind::Internal => 70,
+        FailureKind::Input => Exit::Input,
+        FailureKind::Unsuccessful => Exit::Unsuccessful,
+        FailureKind::Interrupted => Exit::Interrupted,
+        FailureKind::Internal => Exit::Internal,
     })
 }
 
-/// Prints what clap has to say: help and version are no failures.
+/// Prints clap's message and returns the exit code: 0 for help and version, 2 for errors.
 pub(crate) fn usage(problem: &clap::Error, hint: Option<String>) -> ExitCode {
     let wants_json = std::env::args_os().any(|arg| arg == "--json");
     if problem.use_stderr() && wants_json {
         let mut failure = explain(problem);
         failure.hint = hint.or(failure.hint);
         let document = serde_json::json!(failure.document());
-        // A closed stdout leaves no way to report that it is closed.
+        // If stdout is closed, the failure cannot be reported anyway.
         drop(Stream::Out.write_json(&format!("{document:#}\n")));
     } else {
         drop(print_usage(problem));
         let hint = hint.filter(|_| problem.use_stderr());
         drop(hint.map(|hint| Stream::Err.write(format!("hint: {hint}\n"))));
     }
-    ExitCode::from(if problem.use_stderr() { 2 } else { 0 })
+    ExitCode::from(if problem.use_stderr() {
+        Exit::Input
+    } else {
+        Exit::Success
+    })
 }
 
-/// Help goes to stdout, mistakes to stderr. Words of the command line may come from a script.
+/// Prints help to stdout and errors to stderr. Errors quote words of the command line, which may come from
+/// a script, so control characters are escaped.
 fn print_usage(problem: &clap::Error) -> std::io::Result<()> {
     let (stream, rendered) = if problem.use_stderr() {
         (Stream::Err, problem.render())
@@ -51,7 +57,7 @@ fn print_usage(problem: &clap::Error) -> std::io::Result<()> {
     stream.write(rendered.to_string())
 }
 
-/// The message of clap, without the usage lines that are for people.
+/// Converts clap's error to a [`Failure`], without the usage lines, which are meant for people.
 fn explain(problem: &clap::Error) -> Failure {
     use clap::error::ErrorKind;
     if problem.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {

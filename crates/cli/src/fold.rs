@@ -1,15 +1,15 @@
-//! Prose in lines no wider than the terminal.
+//! Folding of prose to the width of the terminal.
 //!
-//! Lines break between words. A command in backticks stays on one line if it fits, so that it can be
-//! copied; paths and JSON are never broken here. Not here: tables, whose cells have widths of their own.
+//! Lines break between words. A command in backticks stays on one line if it fits, to be easy to copy;
+//! paths and JSON are never broken. Not here: tables, whose columns have their own widths.
 
 use unicode_width::UnicodeWidthChar;
 
-/// A column of values further right than this leaves too little room for them.
+/// The rightmost column at which values may be aligned. Further right, too little room is left for them.
 const WIDEST_MARGIN: usize = 24;
 
-/// The text with breaks where a line is too long for the width. A line that begins with a name and, after
-/// two spaces or more, a value continues below the value; any other line continues where it begins.
+/// Folds the lines of `text` that are longer than `width`. In a line that consists of a name, two or more
+/// spaces and a value, continuation lines align with the value; in other lines, with the indentation.
 pub(crate) fn fold(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();
@@ -19,8 +19,8 @@ pub(crate) fn fold(text: &str, width: Option<usize>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The same for a page of Markdown: code and tables stay as they are, list items continue below their
-/// text, and a paragraph with lines that are too long is set anew.
+/// Like [`fold`], for Markdown: code and tables are unchanged, list items continue below their text, and a
+/// paragraph with lines longer than `width` is refilled.
 pub(crate) fn fold_markdown(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();
@@ -53,13 +53,13 @@ pub(crate) fn fold_markdown(text: &str, width: Option<usize>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a line of Markdown can only continue the paragraph above it.
+/// Whether a line of Markdown continues the paragraph above it, instead of starting a new block.
 fn continues(words: &str) -> bool {
     let begins_block = words.starts_with(['#', '>', '-', '*', '+', '<']);
     !words.is_empty() && !begins_block && list_marker(words) == 0
 }
 
-/// Breaks one line; those that follow begin at the column `margin`.
+/// Folds one line. Continuation lines begin at the column `margin`.
 fn fold_line(line: &str, margin: usize, width: usize) -> String {
     if columns_of(line) <= width {
         return line.to_owned();
@@ -71,7 +71,7 @@ fn fold_line(line: &str, margin: usize, width: usize) -> String {
     for (gap, word) in pieces(&line[start..], width.saturating_sub(margin)) {
         let length = columns_of(word);
         let fits = used + gap + length <= width;
-        // A value that fits on no line stays beside its name.
+        // A value too long for any line stays beside its name.
         let gains = used + gap > margin;
         if first || fits || !gains {
             out.push_str(&" ".repeat(gap));
@@ -87,7 +87,7 @@ fn fold_line(line: &str, margin: usize, width: usize) -> String {
     out
 }
 
-/// How many columns a text takes; colours take none.
+/// Returns the width of `text` in columns, without colour codes.
 fn columns_of(text: &str) -> usize {
     let mut escape = false;
     let shown = text.chars().filter(|c| {
@@ -103,7 +103,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// The column of the value of a line such as `name    value`.
+/// Returns the column of the value in a line such as `name    value`, or the indentation of any other line.
 fn margin(line: &str) -> usize {
     let start = indent(line);
     let rest = &line[start..];
@@ -114,7 +114,7 @@ fn margin(line: &str) -> usize {
     value.filter(|at| *at <= WIDEST_MARGIN).unwrap_or(start)
 }
 
-/// How many columns the marker of a list item takes: `- `, `2. `.
+/// Returns the width of a list marker such as `- ` or `2. `, or 0 if `words` does not begin with one.
 fn list_marker(words: &str) -> usize {
     let digits = words.bytes().take_while(u8::is_ascii_digit).count();
     let rest = &words[digits..];
@@ -125,7 +125,7 @@ fn list_marker(words: &str) -> usize {
     }
 }
 
-/// The parts of a line between which it may break, each with the spaces before it.
+/// Splits a line into the pieces between which it may break, each with the number of spaces before it.
 fn pieces(line: &str, room: usize) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut rest = line;
@@ -141,11 +141,12 @@ fn pieces(line: &str, room: usize) -> Vec<(usize, &str)> {
     }
 }
 
-/// How long the word is with which a text begins, with the code or the JSON in it.
+/// Returns the length in bytes of the first word of `text`. Code and JSON in the word belong to it, with
+/// their spaces.
 fn piece_length(text: &str, room: usize) -> usize {
     let word = text.find(' ').unwrap_or(text.len());
     let opens = |at: &usize| {
-        // A colour begins with a bracket too.
+        // A colour code contains a bracket too.
         let is_color = *at > 0 && text.as_bytes()[*at - 1] == b'\x1b';
         text[*at..].starts_with(['`', '{', '[']) && !is_color
     };
@@ -172,8 +173,8 @@ fn piece_length(text: &str, room: usize) -> usize {
     end
 }
 
-/// Where the JSON ends with which a text begins, if it begins with any. JSON that was cut short ends
-/// with the mark of the cut.
+/// Returns the end of the JSON at the beginning of `text`, or `None` if `text` does not begin with JSON.
+/// Truncated JSON ends with the ellipsis.
 fn json_end(text: &str) -> Option<usize> {
     let second = text.as_bytes().get(1)?;
     if !br#"{["0123456789-tfn"#.contains(second) {

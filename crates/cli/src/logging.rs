@@ -1,4 +1,4 @@
-//! The events of a daemon on its terminal, as text or as JSON.
+//! Log lines of a daemon on its terminal, as text or as JSON.
 //!
 //! Not here: the log file, which the service writes.
 
@@ -16,7 +16,8 @@ use crate::args::LogForm;
 use crate::output::Output;
 use crate::terminal::{Stream, StyledText};
 
-/// Where the events of a daemon are shown besides the log; nowhere when the person wants quiet.
+/// Returns where log lines of a daemon are written besides the log file: to stderr, or nowhere with
+/// `--quiet`.
 pub(crate) fn sinks(form: LogForm, zone: TimeZone, output: &Output) -> Vec<Sink> {
     if output.quiet {
         return Vec::new();
@@ -39,10 +40,10 @@ pub(crate) fn sinks(form: LogForm, zone: TimeZone, output: &Output) -> Vec<Sink>
     }]
 }
 
-/// The time of an event in the zone of the reader. The log file has exact instants.
+/// The time of a log line in the user's zone. The log file has exact instants.
 struct LocalTime(TimeZone);
 
-/// How many bytes the time of an event has.
+/// The length of the time of a log line, in bytes.
 const TIME: usize = "2026-01-31 09:00:00".len();
 
 impl FormatTime for LocalTime {
@@ -52,7 +53,7 @@ impl FormatTime for LocalTime {
     }
 }
 
-/// Events as text on stderr. Each call is one event.
+/// Writes log lines as text to stderr. Each call of `write` is one event.
 struct TextLines {
     styled: bool,
 }
@@ -69,7 +70,7 @@ impl Write for TextLines {
     }
 }
 
-/// Further lines of an event are indented: none of them can pass for an event of its own.
+/// Formats an event. Its continuation lines are indented, so they cannot be mistaken for events.
 fn text_of_event(text: &str, styled: bool) -> StyledText {
     let text = text.trim_end_matches('\n').replace('\n', "\n    ") + "\n";
     let (time, rest) = text.split_at_checked(TIME).unwrap_or(("", &text));
@@ -81,7 +82,8 @@ fn text_of_event(text: &str, styled: bool) -> StyledText {
         "INFO" => "32",
         _ => return StyledText::from(text),
     };
-    // The formatter would let sequences in values through beside its own, so deft adds the colours.
+    // The formatter with colours would also pass control sequences in values on, so deft adds the colours
+    // here.
     let (pad, rest) = rest.split_once(level).unwrap_or(("", rest));
     StyledText::paint("2", time, styled)
         .with(" ")
@@ -90,7 +92,7 @@ fn text_of_event(text: &str, styled: bool) -> StyledText {
         .with(rest)
 }
 
-/// Events as JSON on stderr. Each call is one event.
+/// Writes log lines as JSON to stderr. Each call of `write` is one event.
 struct JsonLines;
 
 impl Write for JsonLines {
@@ -118,7 +120,7 @@ mod tests {
         assert_eq!(text.as_str(), "WARN one\\x1b[2J\n    ERROR forged\n");
     }
 
-    /// The colours are deft's; a sequence in a value is text, whatever it is.
+    /// Only deft writes colour codes; control sequences in values are escaped.
     #[test]
     fn values_cannot_style_the_log() {
         let seen = std::sync::Arc::new(Mutex::new(Vec::new()));

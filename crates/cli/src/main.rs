@@ -1,9 +1,10 @@
-//! The `deft` binary: arguments in, text or JSON out, an exit code.
+//! The `deft` binary: parses arguments, prints text or JSON, and returns an exit code.
 
 mod args;
 mod commands;
 mod complete;
 mod confirm;
+mod exit;
 mod failure;
 mod fold;
 mod logging;
@@ -28,7 +29,7 @@ use clap::{CommandFactory, Parser};
 
 use args::{Args, Global};
 
-/// Help is rare, so that only here the examples are added to it.
+/// Prints help. The examples are added only here, because help is rare.
 fn help() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let global = Global::from_words(&words);
@@ -43,7 +44,7 @@ fn help() -> ExitCode {
 
 fn main() -> ExitCode {
     if commands::is_worker() {
-        // It is waited for, and the table of all arguments takes its time.
+        // A caller waits for the worker, so it skips the slow setup of clap.
         return deft_service::worker_main();
     }
     shell::answer_shell(Args::command);

@@ -1,4 +1,4 @@
-//! Where words go: data to stdout, everything else to stderr.
+//! Output of commands: data to stdout, everything else to stderr.
 
 use std::io;
 use std::process::ExitCode;
@@ -23,15 +23,15 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-/// How to print.
+/// The output options of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// One JSON document instead of text.
+    /// Whether to print one JSON document instead of text.
     pub json: bool,
-    /// Only results and errors.
+    /// Whether to print only results and errors.
     pub quiet: bool,
     color: ColorWhen,
-    /// One line for each row of a table, however long.
+    /// Whether each table row is printed on one line, however long.
     wide: bool,
 }
 
@@ -45,7 +45,7 @@ impl Output {
         }
     }
 
-    /// Shows the data of this command page by page if it is longer than the screen.
+    /// Shows the data of this command in a pager if it is longer than the screen.
     pub(crate) fn page(&self) {
         if !self.json {
             pager::begin();
@@ -60,8 +60,8 @@ impl Output {
         }))
     }
 
-    /// Prints data as text for people. Characters that would command a terminal are shown instead of
-    /// obeyed, also in a pipe: `--json` has them as they are.
+    /// Prints data as text for people. Control characters are escaped, also in a pipe; `--json` keeps them
+    /// unchanged.
     pub(crate) fn data(&self, text: impl Into<StyledText>) -> Done<()> {
         let mut text = text.into();
         if !text.as_str().ends_with('\n') {
@@ -75,8 +75,8 @@ impl Output {
         self.data(fold(text.as_ref(), self.width()))
     }
 
-    /// Prints the content of a file, or a text that a model reads, byte for byte. Only a terminal gets
-    /// a visible form of it.
+    /// Prints the content of a file, or a text for a model, byte for byte. Control characters are escaped
+    /// only on a terminal.
     pub(crate) fn content(&self, text: &str) -> Done<()> {
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
         written(Stream::Out.write_content(&format!("{text}{line_break}")))
@@ -89,46 +89,46 @@ impl Output {
         written(Stream::Out.write_json(&format!("{text}\n")))
     }
 
-    /// Prints a JSON value on one line, for a command that prints many.
+    /// Prints a JSON value on one line, for a command that prints many values.
     pub(crate) fn line_of_json(&self, value: &impl Serialize) -> Done<()> {
         let text = serde_json::to_string(value).map_err(|problem| unprintable(&problem))?;
         written(Stream::Out.write_json(&format!("{text}\n")))
     }
 
-    /// Says something beside the data.
+    /// Prints a message to stderr, except with `--quiet` or `--json`.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet && !self.json {
             say(fold(text, message_width()));
         }
     }
 
-    /// Says what went wrong beside the data, also when only results and errors are wanted.
+    /// Prints an error message to stderr, also with `--quiet` but not with `--json`.
     pub(crate) fn complain(&self, text: &str) {
         if !self.json {
             say(fold(text, message_width()));
         }
     }
 
-    /// Notes each warning.
+    /// Prints warnings with [`Self::note`].
     pub(crate) fn warn(&self, warnings: Vec<String>) {
         for warning in warnings {
             self.note(&format!("warning: {warning}"));
         }
     }
 
-    /// The same, if something went wrong.
+    /// Like [`Self::complain`]; does nothing for `None`.
     pub(crate) fn complain_if(&self, text: Option<String>) {
         text.into_iter().for_each(|text| self.complain(&text));
     }
 
-    /// Says why the command could not be carried out.
+    /// Prints the failure of the command and returns its exit code.
     pub(crate) fn fail(&self, failure: &Failure) -> ExitCode {
         if self.json {
             drop(self.document(&failure.document()));
         } else {
             let paint = |code, text| StyledText::paint(code, text, self.styles_stderr());
             let width = message_width();
-            // The word in front is folded with its text and then painted.
+            // The label is folded together with its text, then coloured.
             let line = |word: &str, text: &str| {
                 let folded = fold(&format!("{word}: {text}"), width);
                 folded[word.len()..].to_owned()
@@ -144,7 +144,7 @@ impl Output {
         exit_code(failure.kind)
     }
 
-    /// Whether stdout takes colours.
+    /// Whether to use colours on stdout.
     pub(crate) fn styles_stdout(&self) -> bool {
         self.styles(Stream::Out.is_terminal())
     }
@@ -165,8 +165,7 @@ impl Output {
         }
     }
 
-    /// How many columns a line may have: those of the terminal, or all that
-    /// are needed when a program reads or `--wide` is given.
+    /// Returns the width of the terminal, or `None` (no limit) without a terminal or with `--wide`.
     pub(crate) fn width(&self) -> Option<usize> {
         let limited = Stream::Out.is_terminal() && !self.wide;
         limited.then(terminal_width).flatten()
@@ -180,7 +179,7 @@ fn unprintable(problem: &serde_json::Error) -> Failure {
     )
 }
 
-/// A reader that went away, such as `head`, ends the program quietly.
+/// Converts the result of a write to stdout. If the reader is gone, as with `head`, exits silently.
 pub(crate) fn written(done: io::Result<()>) -> Done<()> {
     match done {
         Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
@@ -194,22 +193,22 @@ pub(crate) fn written(done: io::Result<()>) -> Done<()> {
 
 /// Writes a line to stderr.
 pub(crate) fn say(text: impl Into<StyledText>) {
-    // A message that cannot be shown is no reason to fail.
+    // A message that cannot be printed is not worth failing for.
     drop(Stream::Err.write(text.into().with("\n")));
 }
 
-/// How wide a message may be, if a person reads it.
+/// Returns the width for messages on stderr, or `None` if stderr is not a terminal.
 pub(crate) fn message_width() -> Option<usize> {
     let terminal = Stream::Err.is_terminal();
     terminal.then(terminal_width).flatten()
 }
 
-/// How wide the terminal is now, if there is one.
+/// Returns the current width of the terminal, or `None` without a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
-/// Aligned columns without a header.
+/// Formats `rows` as aligned columns without a header.
 pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let column = |at| {
@@ -225,7 +224,7 @@ pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     table.print(Paper { width, color }).as_str().to_owned()
 }
 
-/// The text cut to so many columns, with a mark where it was cut.
+/// Truncates `text` to `width` columns, with an ellipsis if something was cut.
 pub(crate) fn clip(text: &str, width: usize) -> String {
     if columns_of(text) <= width {
         return text.to_owned();
@@ -243,13 +242,13 @@ pub(crate) fn clip(text: &str, width: usize) -> String {
     cut
 }
 
-/// An instant in the zone of the person who looks.
+/// Formats an instant in `zone`, with its offset.
 pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
     let at = at.to_zoned(zone.clone());
     at.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
 
-/// A count with its noun.
+/// Formats a count with its noun, such as `1 skill` or `2 skills`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")

@@ -1,8 +1,7 @@
-//! Long lists: rows come from the store a page at a time and leave at once, so that a list of a
-//! million rows needs no more memory than one of a thousand.
+//! Long lists. Rows are read from the store and printed a page at a time, so a list of a million rows needs
+//! no more memory than one of a thousand.
 //!
-//! A table shows the latest rows unless it is told otherwise; a JSON document is always whole. Not
-//! here: what a row looks like.
+//! By default a table shows the latest rows, and a JSON document all of them. Not here: the format of a row.
 
 use serde_json::Value;
 
@@ -10,35 +9,35 @@ use crate::failure::Done;
 use crate::output::{Output, written};
 use crate::terminal::Stream;
 
-/// How many rows a table shows unless told otherwise.
+/// The number of rows that a table shows by default.
 const LATEST: u32 = 100;
 
-/// How many rows are read at a time.
+/// The number of rows read at a time.
 const PAGE: u32 = 1000;
 
-/// How much of a document is gathered before it is written.
+/// The number of bytes of a document to buffer before a write.
 const CHUNK: usize = 64 * 1024;
 
-/// How much of a long list is wanted.
+/// How many rows of a long list to show.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Extent {
     /// Maximum number of results
     #[arg(long, value_name = "N", conflicts_with = "all")]
     limit: Option<u32>,
-    /// Show all of them; a table shows the latest 100 otherwise
+    /// Show all results; a table shows the latest 100 by default
     #[arg(long)]
     all: bool,
 }
 
 impl Extent {
-    /// How many rows to show at most.
+    /// Returns the maximum number of rows to show, or `None` for no limit.
     fn most(self, output: &Output) -> Option<u32> {
         let whole = self.all || output.json;
         self.limit.or((!whole).then_some(LATEST))
     }
 
-    /// Reads page after page and shows each. `read` gives at most so many rows that follow those it
-    /// gave before. Returns how many rows there were.
+    /// Reads and shows the list page by page. `read` gets a maximum and returns at most that many rows after
+    /// those of its previous call. Returns the total number of rows shown.
     pub(crate) fn show<T>(
         self,
         output: &Output,
@@ -63,7 +62,7 @@ impl Extent {
         Ok(shown)
     }
 
-    /// Says that a table is not the whole list, unless a limit was given.
+    /// Notes that a table does not show the whole list, unless a limit was given.
     pub(crate) fn say_rest(
         self,
         output: &Output,
@@ -83,16 +82,16 @@ impl Extent {
     }
 }
 
-/// A JSON document with one long list, written as its entries come. It looks as if it had been
-/// printed in one piece.
+/// A JSON document with one long list, written incrementally. The result is the same as if it had been
+/// printed at once.
 pub(crate) struct ListDocument {
-    /// The part that is not written yet.
+    /// The text not yet written.
     pending: String,
     empty: bool,
 }
 
 impl ListDocument {
-    /// Begins a document whose first field is the list.
+    /// Begins a document whose first field is the list `name`.
     pub(crate) fn begin(name: &str) -> Self {
         let name = Value::from(name);
         Self {
@@ -113,7 +112,7 @@ impl ListDocument {
         self.write()
     }
 
-    /// Ends the list and the document, with the fields that follow the list.
+    /// Ends the list and the document; `fields` follow the list.
     pub(crate) fn end(mut self, fields: &[(&str, Value)]) -> Done<()> {
         self.pending
             .push_str(if self.empty { "]" } else { "\n  ]" });

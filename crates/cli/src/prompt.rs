@@ -1,4 +1,4 @@
-//! A confirmation, asked at the terminal.
+//! Approvals, asked at the terminal.
 
 use std::io::{self, IsTerminal, PipeReader, PipeWriter};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::progress::Screen;
 use crate::question_text::QuestionText;
 use crate::terminal::Stream;
 
-/// The display behind a question, which keeps still until the answer.
+/// A display that stops drawing while a question is asked.
 pub(crate) trait Stage: Send + Sync + 'static {
     fn pause(&self, paused: bool);
 }
@@ -27,15 +27,15 @@ impl Stage for Screen {
     }
 }
 
-/// The person at the terminal.
+/// Asks the person at the terminal.
 pub(crate) struct Prompt {
     stage: Arc<dyn Stage>,
-    /// One question at a time: two prompts at once could get each other's answer.
+    /// Serialises questions: two prompts at once could receive each other's answer.
     turn: Arc<Mutex<()>>,
 }
 
 impl Prompt {
-    /// A person to ask, if there is a terminal and asking is allowed.
+    /// Returns `None` without a terminal, or if the options do not allow questions.
     pub(crate) fn new(stage: Arc<dyn Stage>, global: &Global) -> Option<Self> {
         let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
         (terminal && !global.no_input && !global.json).then(|| Self {
@@ -60,7 +60,7 @@ impl Asker for Prompt {
     }
 }
 
-/// Keeps a stage still as long as it lives, however the question ends.
+/// Pauses a stage until it is dropped, however the question ends.
 struct PausedStage(Arc<dyn Stage>);
 
 impl PausedStage {
@@ -76,8 +76,8 @@ impl Drop for PausedStage {
     }
 }
 
-/// A question that a thread of its own asks. When the answer is not wanted any more the thread ends
-/// before anything else happens, so that it takes no line of what follows.
+/// A question asked on its own thread. Dropping it cancels the question and joins the thread, so the thread
+/// cannot consume input meant for whatever comes next.
 struct QuestionThread {
     wanted: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
@@ -101,12 +101,12 @@ impl QuestionThread {
 impl Drop for QuestionThread {
     fn drop(&mut self) {
         drop(self.wanted.take());
-        // It waits for a line or for this; a line that is there is read at once.
+        // The thread waits for a line or for the end of this pipe, and reads a pending line without blocking.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
-/// Waits until there is something to read; false if it is not wanted any more.
+/// Waits for input on stdin. Returns false if the question was cancelled.
 fn wait_for_input(off: &PipeReader) -> bool {
     let stdin = io::stdin();
     loop {
@@ -117,22 +117,22 @@ fn wait_for_input(off: &PipeReader) -> bool {
         match poll(&mut ready, None) {
             Err(Errno::INTR) => {}
             Ok(_) if !ready[1].revents().is_empty() => return false,
-            // What is wrong with it is seen when it is read.
+            // The read that follows reports the error.
             Ok(_) | Err(_) => return true,
         }
     }
 }
 
-/// Asks until an answer is understood; the end of input is none.
+/// Asks until the answer is valid. Returns `None` at the end of input or if the question was cancelled.
 fn read(question: &Question, off: &PipeReader) -> Option<Response> {
     let text = QuestionText::new(question, terminal_width().unwrap_or(80));
     let mut asked = first_text(&text, &choices(question));
-    // Keys typed before the question could be read are no answer to it.
+    // Keys typed before the question was shown are not an answer to it.
     let _emptied = tcflush(io::stdin(), QueueSelector::IFlush);
     loop {
         Stream::Err.write(&asked).ok()?;
         if !wait_for_input(off) {
-            // The question is off; what follows begins a line.
+            // The question was cancelled; later output begins on a new line.
             drop(Stream::Err.write("\n"));
             return None;
         }
@@ -157,7 +157,7 @@ fn read(question: &Question, off: &PipeReader) -> Option<Response> {
 /// The key that shows all arguments.
 const VIEW: &str = "v";
 
-/// The question, its arguments and the choices. Without arguments all of it is one line.
+/// Returns the question, its arguments and the choices; without arguments, on one line.
 fn first_text(text: &QuestionText, choices: &str) -> String {
     if text.short.is_empty() {
         return format!("{} [{choices}] ", text.heading);
@@ -167,7 +167,7 @@ fn first_text(text: &QuestionText, choices: &str) -> String {
     format!("{}\n{args}\n[{choices}]{view}", text.heading)
 }
 
-/// The calls that a lasting yes allows.
+/// Describes the calls that the answer `always` allows.
 fn remembered(question: &Question) -> String {
     let what = match &question.operation.remember {
         Some(mark) => format!("all calls of `{}` in chats are", mark.tool),
@@ -186,14 +186,14 @@ fn choices(question: &Question) -> String {
     format!("{yes_no}{always}/skip")
 }
 
-/// Whether a yes may hold for later: for all calls of the tool, or for this very operation.
+/// Whether the answer `always` is possible: for all calls of the tool, or for exactly this operation.
 fn may_remember(question: &Question) -> bool {
     let operation = &question.operation;
     let is_call = operation.name.is_some() && operation.args.is_some();
     operation.remember.is_some() || (is_call && operation.is_exact())
 }
 
-/// The answer in a line; none if it is no answer to this question.
+/// Parses an answer. Returns `None` if it is not a valid answer to `question`.
 fn understood(line: &str, question: &Question) -> Option<Response> {
     Some(match line.trim().to_lowercase().as_str() {
         "" if question.default => Answer::Yes.into(),

@@ -1,6 +1,7 @@
-//! A question to a person at the terminal: what would be done, with its arguments.
+//! The text of a question at the terminal: the operation and its arguments.
 //!
-//! Arguments are lines that people read, not JSON. Long ones are cut, and all of them are shown on request.
+//! Arguments are shown as readable lines, not as JSON. Long arguments are truncated; the full text is shown
+//! on request.
 
 use deft_service::ask::Question;
 use deft_service::words::mask_secrets;
@@ -10,22 +11,22 @@ use serde_json::Value;
 
 use crate::output::clip;
 
-/// The most lines of arguments that are shown unasked.
+/// The maximum number of argument lines shown without a request.
 const LINES: usize = 8;
 
-/// A question as it is shown.
+/// The text of a question.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct QuestionText {
     /// The question itself.
     pub(crate) heading: String,
-    /// The arguments, one line each.
+    /// The arguments, truncated to one line each and to `LINES` lines.
     pub(crate) short: Vec<String>,
-    /// The arguments as they are.
+    /// The arguments in full.
     pub(crate) full: Vec<String>,
 }
 
 impl QuestionText {
-    /// A question for a terminal of this width.
+    /// Formats a question for a terminal with `width` columns.
     pub(crate) fn new(question: &Question, width: usize) -> Self {
         let args = question.operation.args.as_ref().and_then(Value::as_object);
         let Some(args) = args.filter(|args| !args.is_empty()) else {
@@ -65,13 +66,13 @@ impl QuestionText {
         }
     }
 
-    /// Whether something is left out.
+    /// Whether the arguments are truncated.
     pub(crate) fn is_cut(&self) -> bool {
         self.short != self.full
     }
 }
 
-/// A pending question and the call that it is about, one line each, for lists.
+/// Returns a pending question and its call, one line each, for lists.
 pub(crate) fn question_lines(approval: &ApprovalView) -> (String, Option<String>) {
     let operation = &approval.operation;
     let args = operation.args.as_ref();
@@ -81,7 +82,7 @@ pub(crate) fn question_lines(approval: &ApprovalView) -> (String, Option<String>
     (heading, call_line(operation))
 }
 
-/// `post(count: 3, text: one)`; without parentheses where the arguments are not known yet.
+/// Formats a call as `post(count: 3, text: one)`; without parentheses if the arguments are not known yet.
 fn call_line(operation: &OperationView) -> Option<String> {
     let name = visible(operation.name.as_deref()?);
     let Some(args) = operation.args.as_ref().and_then(Value::as_object) else {
@@ -95,7 +96,7 @@ fn call_line(operation: &OperationView) -> Option<String> {
     Some(format!("{name}({})", args.join(", ")))
 }
 
-/// A value as people read it: a text as it is, anything else as JSON.
+/// Formats a value: a string as it is, any other value as JSON.
 fn text_of(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -108,7 +109,7 @@ fn text_of(value: &Value) -> String {
     lines.join("\n")
 }
 
-/// The question without the JSON of its arguments, which it may have cut.
+/// Removes the JSON of the arguments, possibly truncated, from a question.
 fn without_arguments(message: &str, args: &Value) -> String {
     const WITH: &str = " with ";
     let json = args.to_string();

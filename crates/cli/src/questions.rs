@@ -1,7 +1,7 @@
-//! Questions to the person at the terminal, outside of runs: choices, ticks, yes or no, hidden text.
+//! Interactive questions outside of runs: selection, multiple selection, confirmation, hidden text.
 //!
-//! `inquire` draws them, on stderr. Texts may come from files of other programs, so they are made visible
-//! here. Not here: approvals of runs, which can be taken back while they are asked (`prompt.rs`).
+//! `inquire` draws them on stderr. Texts may come from files of other programs, so control characters are
+//! escaped here. Not here: approvals of runs, which can be cancelled while they are asked (`prompt.rs`).
 
 use std::io::{self, IsTerminal};
 
@@ -15,16 +15,16 @@ use crate::failure::{Done, Failure};
 use crate::output::Output;
 use crate::terminal::Stream;
 
-/// How many choices are shown at once.
+/// The number of choices shown at once.
 const PAGE: usize = 12;
 
-/// The person at the terminal.
+/// Asks questions at the terminal.
 pub(crate) struct Questions {
     look: RenderConfig<'static>,
 }
 
 impl Questions {
-    /// The person, if there is a terminal and asking is allowed.
+    /// Returns `None` without a terminal, or if the options do not allow questions.
     pub(crate) fn new(global: &Global, output: &Output) -> Option<Self> {
         let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
         let allowed = terminal && !global.no_input && !global.json;
@@ -37,7 +37,7 @@ impl Questions {
         })
     }
 
-    /// One of these, by its place; nothing when the person skips the question.
+    /// Asks for one of `options` and returns its index, or `None` if the person skips the question.
     pub(crate) fn select(&self, question: &str, options: &[String]) -> Done<Option<usize>> {
         let options = options.iter().map(|option| visible(option)).collect();
         let asked = Select::new(question, options)
@@ -49,7 +49,7 @@ impl Questions {
         Ok(answer(asked)?.map(|option| option.index))
     }
 
-    /// Some of these, by their places.
+    /// Asks for any number of `options` and returns their indices. Those in `ticked` are preselected.
     pub(crate) fn tick(
         &self,
         question: &str,
@@ -68,7 +68,7 @@ impl Questions {
         Ok(chosen.iter().map(|option| option.index).collect())
     }
 
-    /// Yes or no; skipping is no.
+    /// Asks a yes-or-no question. Skipping it means no.
     pub(crate) fn confirm(&self, question: &str, default: bool) -> Done<bool> {
         let asked = Confirm::new(&visible(question))
             .with_default(default)
@@ -77,7 +77,7 @@ impl Questions {
         Ok(answer(asked)?.unwrap_or(false))
     }
 
-    /// A line, with a proposal that enter accepts.
+    /// Asks for a line of text. Enter accepts `proposal`.
     pub(crate) fn text(&self, question: &str, proposal: &str) -> Done<Option<String>> {
         let proposal = visible(proposal);
         let asked = Text::new(&visible(question))
@@ -87,7 +87,7 @@ impl Questions {
         Ok(answer(asked)?.map(|text| text.trim().to_owned()))
     }
 
-    /// A line that is not shown; it may be empty.
+    /// Asks for a line of text without echoing it. The line may be empty.
     pub(crate) fn hidden_text(&self, question: &str) -> Done<Option<String>> {
         let asked = Password::new(&visible(question))
             .without_confirmation()
@@ -98,7 +98,7 @@ impl Questions {
     }
 }
 
-/// Esc skips a question, and ctrl-c ends the command.
+/// Converts an answer of `inquire`: Esc skips the question (`None`), ctrl-c ends the command (`Err`).
 fn answer<T>(asked: Result<T, InquireError>) -> Done<Option<T>> {
     match asked {
         Ok(answer) => Ok(Some(answer)),

@@ -1,6 +1,6 @@
-//! The answer to a shell that completes a command line. The shell starts deft with a variable.
+//! Replies to a shell that completes a command line. The shell starts deft with an environment variable set.
 //!
-//! Not here: names of skills, runs and tools ([`crate::complete`]).
+//! Not here: the candidates for skills, runs and tools ([`crate::complete`]).
 
 use std::ffi::OsString;
 
@@ -13,10 +13,10 @@ use deft_wire::skill_body::{FlagView, InputView, SkillBody};
 use crate::args;
 use crate::complete::{VARIABLE, workspace};
 
-/// The variable in which most shells say which word is completed.
+/// The environment variable in which most shells pass the index of the word being completed.
 const INDEX: &str = "_CLAP_COMPLETE_INDEX";
 
-/// Answers the shell and ends the process, if a shell asks.
+/// If a shell requests completion, prints the candidates and exits.
 pub(crate) fn answer_shell(command: fn() -> clap::Command) {
     if std::env::var_os(VARIABLE).is_some() {
         let words: Vec<OsString> = std::env::args_os()
@@ -28,7 +28,7 @@ pub(crate) fn answer_shell(command: fn() -> clap::Command) {
     }
 }
 
-/// The command as the words before the cursor make it.
+/// Adapts the clap command to the words before the cursor.
 fn fit(command: clap::Command, words: &[OsString]) -> clap::Command {
     let index = std::env::var_os(INDEX);
     let index = index.and_then(|index| index.to_str()?.parse().ok());
@@ -47,7 +47,7 @@ fn fit(command: clap::Command, words: &[OsString]) -> clap::Command {
     }
 }
 
-/// Names come without the options of the command; a dash asks for those.
+/// Hides options, so completion offers only names. Options are offered after a dash.
 fn hide_options(command: clap::Command) -> clap::Command {
     command
         .mut_args(|arg| {
@@ -57,7 +57,7 @@ fn hide_options(command: clap::Command) -> clap::Command {
         .mut_subcommands(hide_options)
 }
 
-/// The inputs of a skill as options.
+/// Returns the inputs of `skill` as clap options.
 fn skill_inputs(skill: &str) -> Vec<clap::Arg> {
     let found = SkillCatalog::open(&workspace()).and_then(|catalog| catalog.show(skill));
     let Ok(SkillView::File(skill)) = found.map(|page| page.skill) else {
@@ -95,7 +95,7 @@ fn skill_inputs(skill: &str) -> Vec<clap::Arg> {
         .collect()
 }
 
-/// The process ends when the shell has its answer, so that names may stay in memory.
+/// Creates an option. Its name is leaked, which is fine because the process exits after its reply.
 fn option(name: String, about: String, values: Vec<String>) -> clap::Arg {
     let name: &'static str = name.leak();
     let arg = clap::Arg::new(name).long(name).num_args(0..=1);

@@ -1,17 +1,17 @@
-//! Instants in tables and summaries: short, in the reader's zone, relative where that says more.
+//! Short forms of instants for tables and summaries, in the user's zone, relative if near.
 //!
 //! Not here: exact instants, which `deft_service::time::show` and [`crate::output::local`] print.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// From this distance on, an instant is a time of day.
+/// The distance from now at which an instant is shown as a time of day.
 const RELATIVE_SECONDS: i64 = 3600;
 
-/// From this distance on, a future instant is a date.
+/// The distance from now at which a future instant is shown as a date.
 const WEEKDAY_DAYS: i64 = 7;
 
-/// An instant as seen from now: `in 5 min`, `12 s ago`, `today 17:30`, `Mon 09:00`, `3 Mar 09:00`.
+/// Formats an instant relative to `now`: `in 5 min`, `12 s ago`, `today 17:30`, `Mon 09:00`, `3 Mar 09:00`.
 pub(crate) fn short(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let seconds = at.as_second() - now.as_second();
     if seconds.abs() < RELATIVE_SECONDS {
@@ -20,7 +20,7 @@ pub(crate) fn short(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     time_of_day(at, now, zone)
 }
 
-/// The same for sentences with a word in front such as `until`, where a distance reads badly.
+/// Like [`short`], but never a distance such as `in 5 min`, which reads badly after words such as `until`.
 pub(crate) fn time_of_day(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (at, now) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
     let time = at.strftime("%H:%M");
@@ -46,10 +46,10 @@ fn relative(seconds: i64) -> String {
     }
 }
 
-/// How many midnights lie between two instants.
+/// Returns the number of midnights between two instants.
 fn days_between(from: &Zoned, to: &Zoned) -> i64 {
     let days = from.date().until(to.date());
-    // Dates of one calendar are never too far apart for a count of days.
+    // Dates of one calendar are never too far apart to count the days.
     days.map_or(i64::MAX, |days| i64::from(days.get_days()))
 }
 

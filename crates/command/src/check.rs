@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::flags::{described, truth, truths};
 use crate::problem::{Problem, ProblemKind};
-use crate::validate::{date, require, text, validate_enum};
+use crate::validate::{apply_defaults, date, require, text, validate_enum};
 
 /// Checks `flags` against `table` and returns them with defaults added, or all problems. An empty
 /// `table` accepts any flags.
@@ -23,12 +23,9 @@ pub fn check(table: &[Flag], flags: Object) -> Result<Object, Vec<Problem>> {
     let mut flags = named_as_described(table, flags, &mut problems);
     words_that_are_flags(table, &mut flags);
     for flag in table {
-        if flags.contains_key(&flag.name) {
-            problems.extend(check_flag(flag, &mut flags).err());
-        } else if let Some(default) = default(flag) {
-            flags.insert(flag.name.clone(), default);
-        }
+        problems.extend(check_flag(flag, &mut flags).err());
     }
+    apply_defaults(&mut flags, &defaults(table));
     let required = table.iter().filter(|flag| flag.required);
     let required: Vec<&str> = required.map(|flag| flag.name.as_str()).collect();
     problems.extend(require(&flags, &required).err());
@@ -166,6 +163,12 @@ fn check_presence(flag: String, value: &mut Value) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// Returns the defaults that a page names.
+fn defaults(table: &[Flag]) -> Object {
+    let named = |flag: &Flag| Some((flag.name.clone(), default(flag)?));
+    table.iter().filter_map(named).collect()
 }
 
 fn default(flag: &Flag) -> Option<Value> {

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use deft_model::nearest;
+use deft_model::{clip, nearest};
 
 use crate::problem::{ProblemKind, StrayReason};
 
@@ -221,12 +221,7 @@ fn marked(words: &[String], dashes: &str) -> Vec<String> {
 
 /// Shortens a value for messages: one line, at most 60 characters.
 pub(crate) fn shown(value: &str) -> String {
-    const WIDTH: usize = 60;
-    let mut out: String = value.chars().take(WIDTH).map(plain).collect();
-    if value.chars().nth(WIDTH).is_some() {
-        out.push('…');
-    }
-    out
+    clip(value, 60).chars().map(plain).collect()
 }
 
 fn plain(c: char) -> char {

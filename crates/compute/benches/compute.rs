@@ -1,6 +1,6 @@
-//! How long a value takes: from nothing, as the first of a run, and later in it.
+//! The time to a value: with a cold worker, as the first job of a session, and later in a session.
 //!
-//! The bars: cold 120 ms, first of a session 10 ms, later 1 ms. They hold for a release build.
+//! Limits: cold 120 ms, first of a session 10 ms, later 1 ms. They apply to a release build.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn compute() -> Compute {
     })
 }
 
-/// A scope with a large value in it that the code does not read.
+/// Returns a scope with a large value that the code does not read.
 fn scope() -> Object {
     let rows: Vec<_> = (0..2000)
         .map(|row| json!({"row": row, "text": "x".repeat(50)}))
@@ -74,7 +74,7 @@ fn cold(bencher: Bencher) {
     });
 }
 
-/// The worker is there; the child is not.
+/// The worker is running; the child has to be forked.
 #[divan::bench(sample_count = 200, sample_size = 1)]
 fn first_of_session(bencher: Bencher) {
     let (runtime, scope, compute) = (runtime(), scope(), compute());
@@ -91,7 +91,7 @@ fn first_of_session(bencher: Bencher) {
     });
 }
 
-/// The child is there.
+/// The child is running.
 #[divan::bench(args = ["1 + 1", "branch", "now", "condition"], sample_count = 500, sample_size = 1)]
 fn later(bencher: Bencher, what: &str) {
     let (kind, code) = match what {

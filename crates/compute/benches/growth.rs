@@ -1,9 +1,10 @@
-//! How the time of a block grows with its data, beside the python3 of this machine, in one run.
+//! How the time of a block grows with its data, compared with the installed python3 in the same run.
 //!
-//! The bars, at 80,000 elements: ten times `CPython`, and no steeper growth from 10,000 elements on. Growth is the
-//! exponent `e` in `time = c * n^e` between the two sizes: 1 is linear, 2 quadratic. Two runs of `CPython` itself
-//! differ by up to 0.1, so a case counts as steeper beyond that. The bars hold for a release build, which
-//! `cargo bench -p deft-compute --all-features --bench growth` makes. Without `--bench` each case is run once with little data, which shows that it works.
+//! Limits at 80,000 elements: ten times `CPython`'s time, and no steeper growth from 10,000 elements on.
+//! Growth is the exponent `e` in `time = c * n^e` between the two sizes: 1 is linear, 2 quadratic. Two runs
+//! of `CPython` itself differ by up to 0.1, so only a larger difference counts as steeper. The limits apply
+//! to a release build, which `cargo bench -p deft-compute --all-features --bench growth` makes. Without
+//! `--bench` each case runs once with little data, to check that it works.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -15,13 +16,13 @@ use deft_compute::{Compute, Job, Kind, Limits, Options, Session};
 use deft_model::Object;
 use serde_json::Value;
 
-/// How much larger than that of `CPython` an exponent may be by chance.
+/// By how much an exponent may exceed that of `CPython` by chance.
 const NOISE: f64 = 0.1;
 
-/// Runs of each case, of which the fastest counts. `CPYTHON` has the same number.
+/// Runs of each case, of which the fastest counts. `CPYTHON` uses the same number.
 const RUNS: usize = 9;
 
-/// What is timed; `n` is set in the line before.
+/// The cases to time; the line before each sets `n`.
 const CASES: [(&str, &str); 12] = [
     (
         "sort ints",
@@ -70,7 +71,7 @@ const CASES: [(&str, &str); 12] = [
     ),
 ];
 
-/// Runs the cases of standard input in `CPython`, and prints seconds for each.
+/// Runs the cases from standard input in `CPython` and prints the seconds of each.
 const CPYTHON: &str = r"
 import json, sys, time
 for case in json.load(sys.stdin):
@@ -131,12 +132,12 @@ fn main() {
     );
 }
 
-/// The `e` in `growth = 8^e`: the largest size is eight times the smallest.
+/// Returns the `e` in `growth = 8^e`: the largest size is eight times the smallest.
 fn exponent(growth: f64) -> f64 {
     growth.ln() / 8_f64.ln()
 }
 
-/// Seconds for each piece of code, the best of [`RUNS`], in a warm child.
+/// Returns the seconds of each case, the best of [`RUNS`], in a warm child.
 fn ours(codes: &[String]) -> Vec<f64> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

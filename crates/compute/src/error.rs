@@ -1,4 +1,4 @@
-//! Why a job gave no value, in words that a person can act on.
+//! Errors of jobs, in words that a person can act on.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use deft_model::FailureClass;
 
 use crate::wire::{ChildExit, Fault};
 
-/// A job that gave no value.
+/// Why a job gave no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The code raised an exception.
@@ -14,61 +14,61 @@ pub enum Error {
     Python {
         /// The type of the exception.
         kind: String,
-        /// What it says.
+        /// The message of the exception.
         message: String,
-        /// The last line of the code that was involved, from 1.
+        /// The last line of the code in the traceback, from 1.
         line: Option<u32>,
-        /// The lines and functions on the way there, one per line, outermost first.
+        /// The lines and functions of the traceback, one per line, outermost first.
         trace: String,
     },
-    /// The code is not Python.
+    /// The code is not valid Python.
     #[error("line {line}, column {column}: {message}")]
     Syntax {
-        /// What is wrong.
+        /// The message of the parser.
         message: String,
         /// The line, from 1.
         line: u32,
         /// The column in characters, from 1.
         column: u32,
     },
-    /// It took too long and was stopped.
+    /// The code exceeded its time limit and was stopped.
     #[error("the code took longer than {} and was stopped", seconds(*after))]
     Timeout {
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
-    /// It wanted more memory than there is for it.
+    /// The code exceeded its memory limit.
     #[error("the code needs more than {} of memory", bytes_of(*limit))]
     Memory {
         /// The limit in bytes.
         limit: u64,
     },
-    /// It took the interpreter down.
+    /// The code ended its interpreter.
     #[error("the code ended its interpreter: {}", death(*signal, *status))]
     Died {
         /// The signal that ended it.
         signal: Option<i32>,
-        /// Or the status it ended with.
+        /// Or its exit status.
         status: Option<i32>,
     },
-    /// Its value is too long to be kept.
+    /// The value is too large.
     #[error("the value is {} or more as JSON, the limit is {}", bytes_of(*bytes as u64), bytes_of(*limit as u64))]
     TooLarge {
-        /// How much of it was written when the limit was passed.
+        /// Bytes written when the limit was exceeded.
         bytes: usize,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// There is no worker that could run it.
+    /// No worker could run the job.
     #[error("the compute worker is not available: {why}")]
     Unavailable {
-        /// What went wrong.
+        /// The reason.
         why: String,
     },
 }
 
 impl Error {
-    /// What to do about it.
+    /// Returns what a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::Python { kind, .. } => exception_hint(kind),
@@ -83,7 +83,7 @@ impl Error {
         }
     }
 
-    /// Whether the code read a member of None. Python says so only in the text of the exception.
+    /// Whether the code read a member of None. Python reports this only in the text of the exception.
     pub fn is_about_none(&self) -> bool {
         match self {
             Error::Python { kind, message, .. } => {
@@ -99,7 +99,7 @@ impl Error {
         }
     }
 
-    /// Why it failed, in the words that policies use.
+    /// Returns the failure class, which policies use.
     pub fn class(&self) -> FailureClass {
         match self {
             Error::Python { .. } | Error::Died { .. } | Error::Unavailable { .. } => {
@@ -149,7 +149,7 @@ impl Error {
         }
     }
 
-    /// An end that the worker saw. The runtime says on standard error when memory ran out.
+    /// Converts the worker's report of a child's end. The runtime reports exhausted memory only on stderr.
     pub(crate) fn from_end(ended: &ChildExit, memory: u64, time: Duration) -> Error {
         if ended.words.contains("memory allocation of") || ended.words.contains("out of memory") {
             return Error::Memory { limit: memory };
@@ -164,10 +164,10 @@ impl Error {
     }
 }
 
-/// The number of the signal that ends a process out of processor time, the same on all of Linux.
+/// The signal that ends a process after its processor time is used up; 24 on all architectures of Linux.
 const SIGXCPU: i32 = 24;
 
-/// The status of a process that panicked.
+/// The exit status of a process that panicked.
 const PANICKED: i32 = 101;
 
 fn exception_hint(kind: &str) -> Option<&'static str> {

@@ -1,6 +1,6 @@
-//! What a caller says: the job, its limits, how the worker is started; and what it gets back.
+//! Jobs, their limits, the options of the worker, and the results of jobs.
 //!
-//! Plain data; nothing here starts a process or looks at a clock.
+//! Plain data. Not here: processes and clocks.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,27 +11,27 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How the worker is started, and what its children may use.
+/// How to start the worker, and the limits of its children.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The program to start, usually our own.
+    /// The program to start, usually our own binary.
     pub program: PathBuf,
-    /// The arguments that make it the worker.
+    /// The arguments that make it act as the worker.
     pub args: Vec<OsString>,
-    /// What a job may use.
+    /// The limits of a job.
     pub limits: Limits,
 }
 
-/// What a job may use.
+/// The resources that a job may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How long a job may take, unless it says otherwise.
+    /// Default time limit of a job.
     pub time: Duration,
-    /// How much memory a session may take beyond what the interpreter itself has.
+    /// Memory that a session may use in addition to the loaded interpreter, in bytes.
     pub memory_bytes: u64,
-    /// How long the value may be as JSON.
+    /// Maximum size of the value as JSON, in bytes.
     pub output_bytes: usize,
-    /// How many children may live at once; sessions beyond that wait in line.
+    /// Maximum number of children at once; other sessions wait.
     pub children: usize,
 }
 
@@ -46,11 +46,11 @@ impl Default for Limits {
     }
 }
 
-/// What a piece of code is.
+/// The kind of a piece of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Statements; the value is what they leave in `result`, or null.
+    /// Statements; the value is the content of `result`, or null.
     Block,
     /// One expression; the value is its truth.
     Condition,
@@ -58,25 +58,25 @@ pub enum Kind {
     Expression,
 }
 
-/// A piece of Python and everything it can see.
+/// Python code and everything that it can read.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// The source text.
     pub code: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// The names that the code sees. Mappings in it can be read as attributes too.
+    /// The names that the code can read. Mappings in it can be read as attributes too.
     pub scope: Object,
-    /// What every clock shows: the recorded start of the step.
+    /// The time that all clocks show: the recorded start of the step.
     pub now: Timestamp,
-    /// The zone of local time, as an IANA name or an offset such as `+02:00`.
+    /// The time zone of local time, as an IANA name or an offset such as `+02:00`.
     pub zone: String,
-    /// Where `random` and `uuid4` start.
+    /// The seed of `random` and `uuid4`.
     pub seed: u64,
 }
 
 impl Job {
-    /// A job at the epoch in UTC, with seed 0.
+    /// Creates a job at the epoch in UTC, with seed 0.
     pub fn new(kind: Kind, code: impl Into<String>, scope: Object) -> Job {
         Job {
             code: code.into(),
@@ -89,22 +89,22 @@ impl Job {
     }
 }
 
-/// What a job gave.
+/// The result of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
     /// The value.
     pub value: Value,
-    /// What it printed, cut at 16 KiB.
+    /// The printed text, truncated to 16 KiB.
     pub printed: String,
 }
 
-/// What holds a child of the worker back, beside limits on its resources.
+/// The isolation of a worker's child, besides resource limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Isolation {
-    /// The kernel lets it make only the few system calls that an interpreter needs.
+    /// Whether seccomp limits it to the few system calls that an interpreter needs.
     pub seccomp: bool,
-    /// The kernel shows it no file.
+    /// Whether landlock denies it all access to files.
     pub landlock: bool,
-    /// It can never gain a privilege.
+    /// Whether it cannot gain privileges.
     pub no_new_privileges: bool,
 }

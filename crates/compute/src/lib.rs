@@ -1,13 +1,13 @@
-//! Python blocks, evaluated in a sandboxed child process.
+//! Execution of Python blocks in a sandboxed child process.
 //!
-//! [`Compute`] starts a worker, a re-execution of our own binary, which loads a Python interpreter
-//! once and forks one child per [`Session`]. A session belongs to one run: nothing that its code does
-//! is seen by another session. Time, memory and output are limited, "now" and "random" are arguments,
-//! so the same [`Job`] gives the same value.
+//! [`Compute`] starts a worker (a re-execution of our own binary), which loads a Python interpreter once and
+//! forks one child per [`Session`]. A session belongs to one run: its code cannot affect other sessions.
+//! Time, memory and output are limited. The current time and the random seed are arguments, so the same
+//! [`Job`] gives the same value.
 //!
-//! This crate does not know skills, steps or templates, keeps no values between jobs, and never runs
-//! Python in the process that calls it. The client half is light; the interpreter is linked only with
-//! the feature `worker`, which the binary that is re-executed turns on.
+//! This crate has no notion of skills, steps or templates, stores no values between jobs, and never runs
+//! Python in the calling process. The client is light; the interpreter is linked only with the feature
+//! `worker`, which the re-executed binary enables.
 
 mod client;
 mod error;

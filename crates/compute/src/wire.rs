@@ -1,9 +1,9 @@
-//! What client and worker say to each other.
+//! The protocol between client and worker.
 //!
-//! Three channels: on the control socket the client asks for children and hands over the other two;
-//! on the data socket of a child travel requests and replies, each a length of four bytes and JSON;
-//! on its lifeline the worker says once how the child ended, and closing it ends the child. Nothing
-//! here reads or writes a channel.
+//! It uses three channels. On the control socket, the client requests children and passes the other two. The
+//! data socket of a child carries requests and replies, each with a four-byte length before its JSON. On the
+//! lifeline of a child, the worker reports once how the child ended; closing it ends the child. Not here:
+//! reading and writing channels.
 
 use deft_model::Object;
 use serde::{Deserialize, Serialize};
@@ -11,38 +11,38 @@ use serde_json::Value;
 
 use crate::job::{Isolation, Kind};
 
-/// The length of what goes before a message on a data socket.
+/// The size of the length before a message on a data socket, in bytes.
 pub(crate) const PREFIX: usize = 4;
 
-/// Printed text beyond this many bytes is dropped.
+/// Maximum size of printed text in bytes; the rest is dropped.
 pub(crate) const PRINTED_BYTES: usize = 16 << 10;
 
-/// Control: fork a child. The data socket and the lifeline travel beside it.
+/// Control: a request to fork a child. The data socket and the lifeline are attached.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spawn {
     pub(crate) memory_bytes: u64,
-    /// Modules that are to be loaded first; other words are passed over.
+    /// Modules to load first; unknown names are ignored.
     pub(crate) modules: Vec<String>,
 }
 
-/// In the place of a module: all of them.
+/// Requests all modules, in place of a name.
 pub(crate) const ALL_MODULES: &str = "*";
 
-/// The longest request for a child.
+/// Maximum size of a request for a child, in bytes.
 #[cfg(feature = "worker")]
 pub(crate) const SPAWN_BYTES: usize = 4096;
 
-/// Data: what a child is asked to do.
+/// Data: a request to a child.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
-    /// Does it compile?
+    /// Check that the code compiles.
     Check { code: String, kind: Kind },
-    /// Run it.
+    /// Run a job.
     Run(Run),
 }
 
-/// A job as it travels.
+/// A job as sent to a child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub(crate) code: String,
@@ -51,13 +51,13 @@ pub(crate) struct Run {
     pub(crate) now: jiff::Timestamp,
     pub(crate) zone: String,
     pub(crate) seed: u64,
-    /// Bytes that the value may have as JSON.
+    /// Maximum size of the value as JSON, in bytes.
     pub(crate) output_bytes: usize,
-    /// Processor time after which the kernel ends the child, should the client's timer not.
+    /// Processor time after which the kernel ends the child if the client's timer has not, in seconds.
     pub(crate) cpu_seconds: u64,
 }
 
-/// Data: what a child says. The first is always `Ready`.
+/// Data: a message of a child. The first one is always `Ready`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reply {
@@ -67,7 +67,7 @@ pub(crate) enum Reply {
     Failed(Fault),
 }
 
-/// Why a job gave no value although the child lives.
+/// Why a job gave no value although the child is alive.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fault {
@@ -86,11 +86,11 @@ pub(crate) enum Fault {
     TooLarge {
         bytes: usize,
     },
-    /// The code wanted a module that is not loaded in this child.
+    /// The code imports a module that is not loaded in this child.
     Unloaded {
         module: String,
     },
-    /// The request itself cannot be served.
+    /// The request is invalid.
     Refused {
         why: String,
     },
@@ -101,11 +101,11 @@ pub(crate) enum Fault {
 pub(crate) struct ChildExit {
     pub(crate) signal: Option<i32>,
     pub(crate) status: Option<i32>,
-    /// What the runtime wrote to standard error last.
+    /// The last output of the runtime on stderr.
     pub(crate) words: String,
 }
 
-/// A message with its length before it.
+/// Serializes a message with its length before it.
 pub(crate) fn frame<T: Serialize>(message: &T) -> serde_json::Result<Vec<u8>> {
     let mut bytes = vec![0; PREFIX];
     serde_json::to_writer(&mut bytes, message)?;
@@ -113,7 +113,7 @@ pub(crate) fn frame<T: Serialize>(message: &T) -> serde_json::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes the length of what follows into the first four bytes.
+/// Writes the length of the rest into the first four bytes.
 pub(crate) fn set_length(bytes: &mut [u8]) {
     let length = u32::try_from(bytes.len().saturating_sub(PREFIX)).unwrap_or(u32::MAX);
     if let Some(prefix) = bytes.first_chunk_mut::<PREFIX>() {

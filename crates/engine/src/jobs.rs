@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use deft_base::{run_failure, run_outputs};
 use deft_library::with_authority;
-use deft_model::{
-    Authority, Body, Cause, Dialect, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId,
-};
+use deft_model::{Authority, Cause, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId};
 use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use deft_wire::job::{JobStatus, JobView};
@@ -40,40 +38,21 @@ impl Engine {
         };
         let checked = self.library().check(&normalised).await?;
         let skill = with_authority(checked.skill, by.cloned());
-        let run = self.queue_job_from(skill, Cause::Job, origin).await?;
+        let run = self.queue_job(skill, origin).await?;
         self.inner.base.bells().ring_all();
         Ok(run)
     }
 
     /// Stores a job for a process that drives runs.
-    pub async fn queue_job(&self, skill: Skill, cause: Cause) -> Result<RunRow, Error> {
-        self.queue_job_from(skill, cause, RunOrigin::default())
-            .await
-    }
-
-    async fn queue_job_from(
-        &self,
-        mut skill: Skill,
-        cause: Cause,
-        origin: RunOrigin,
-    ) -> Result<RunRow, Error> {
+    async fn queue_job(&self, mut skill: Skill, origin: RunOrigin) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
-        // A plan returns the result of every step; a workflow needs outputs for that.
-        if let Body::Steps(workflow) = &mut skill.body
-            && workflow.outputs.is_empty()
-            && skill.dialect != Dialect::Record
-        {
-            let outputs = workflow.steps.iter();
-            let outputs = outputs.map(|step| (step.id.clone(), format!("{{{{ {} }}}}", step.id)));
-            workflow.outputs = outputs.map(|(id, text)| (id, text.into())).collect();
-        }
         let mut policy = (*skill.policy).clone();
         policy.concurrency = Some(AT_ONCE);
         skill.policy = Arc::new(policy);
         let fire = Fire {
             skill: JOB_SKILL.to_owned(),
             content: Some(Arc::new(skill)),
-            cause,
+            cause: Cause::Job,
             origin,
             ..Fire::default()
         };

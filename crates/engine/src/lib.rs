@@ -58,7 +58,7 @@ pub use deft_base::{Clock, Error, SystemClock, read_or_log, read_setting};
 pub use deft_library::{
     CHAT_SKILL, Command, CommandSkills, Commands, DISPATCH_SKILL, FileChange, JOB_SKILL, Library,
     NamedSkill, SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file,
-    changed_files, check_tools, known_tools, last_good, stored_schedule,
+    changed_files, check_tools, choose, known_tools, last_good, stored_schedule,
 };
 pub use deft_outbox::{
     Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,
@@ -74,4 +74,5 @@ pub use question::Question;
 pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
+pub use stored_skill::{add_state, skill_standing};
 pub use transcript::Transcript;

@@ -8,7 +8,7 @@
 
 use deft_agents::{answer_to, text_of};
 use deft_base::{run_failure, run_outputs};
-use deft_model::{Failure, RunId, RunStatus};
+use deft_model::{Failure, RunId, RunStatus, clip};
 use deft_outbox::{Kind, Notice};
 use deft_store::{NoticeFilter, RunRow, Write};
 use deft_workflow::RunEnd;
@@ -133,10 +133,7 @@ fn args(question: &Question) -> String {
         return String::new();
     };
     let args = serde_json::to_string_pretty(args).unwrap_or_default();
-    match args.char_indices().nth(ARGS) {
-        Some((at, _)) => format!("\n{}…", &args[..at]),
-        None => format!("\n{args}"),
-    }
+    format!("\n{}", clip(&args, ARGS))
 }
 
 #[cfg(test)]

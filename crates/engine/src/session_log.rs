@@ -126,12 +126,6 @@ fn clip(value: &str) -> String {
     let flat: String = value
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
-        .take(LONGEST)
         .collect();
-    let flat = visible(&flat);
-    if value.chars().count() > LONGEST {
-        format!("{flat}…")
-    } else {
-        flat
-    }
+    visible(&deft_model::clip(&flat, LONGEST))
 }

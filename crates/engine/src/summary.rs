@@ -3,6 +3,7 @@
 //!
 //! Not here: who is told, and when.
 
+use deft_model::clip;
 use deft_workflow::RunEnd;
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ pub(crate) fn summary(finished: &RunEnd) -> String {
         None => words(&finished.outputs).unwrap_or_else(|| DONE.to_owned()),
     };
     let masked = deft_workflow::mask(&text).unwrap_or(text);
-    cut(&masked, SUMMARY)
+    clip(&masked, SUMMARY)
 }
 
 /// Returns the readable part of a value; `None` if it has none.
@@ -70,17 +71,10 @@ fn fields(map: &deft_model::Object) -> Option<String> {
             | Value::Object(_)) => words(other)?,
         };
         let first = said.lines().next().unwrap_or_default();
-        Some(format!("{key}: {}", cut(first, VALUE)))
+        Some(format!("{key}: {}", clip(first, VALUE)))
     };
     let lines: Vec<String> = map.iter().filter_map(line).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

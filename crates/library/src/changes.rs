@@ -11,7 +11,7 @@ use deft_registry::LoadedSkill;
 use deft_store::{NewSkill, PutResult, SkillOrigin, SkillRow, Standing, Timeline};
 
 use crate::Library;
-use crate::lookup::NamedSkill;
+use crate::choice::NamedSkill;
 use crate::overlay::{Overlay, only_in_file};
 use crate::records::{StoredSkill, TIMING, stop_waiting, taken};
 use crate::rights::{after_change, refuse_change};

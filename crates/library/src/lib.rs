@@ -5,6 +5,7 @@
 
 pub mod aftermath;
 mod changes;
+mod choice;
 mod commands;
 pub mod grants;
 mod incident;
@@ -29,10 +30,10 @@ use deft_outbox::Outbox;
 use deft_store::Store;
 use deft_tools::Router;
 
+pub use choice::{NamedSkill, choose};
 pub use commands::{Command, CommandSkills, Commands, handler, handler_tool, is_read_only};
 pub use incident::{EndedIncident, Incidents};
 pub use known::{Entries, SkillSet, is_record};
-pub use lookup::NamedSkill;
 pub use overlay::{Overlay, fields};
 pub use overlays::{FileChange, changed_files};
 pub use recall::last_good;

@@ -1,43 +1,31 @@
-//! Lookup of skills by name, in files and in records of the store.
+//! Lookup of skills by name, in files and in records of the store. `choice.rs` has its rules.
 //!
-//! A record replaces a file with the same id. Records are read on demand and compiled once per revision, so a
+//! Records are read on demand and compiled once per revision, so a
 //! million of them need no memory.
 
 use std::sync::Arc;
 
 use deft_base::Error;
-use deft_model::{DisabledReason, Skill, SkillId};
+use deft_model::{DEFAULT_AGENT, DisabledReason, Skill, SkillId};
 use deft_records::Target;
 use deft_registry::LoadedSkill;
-use deft_skillfile::{Document, parse_record, slug};
+use deft_skillfile::{Document, parse_record};
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use serde_json::Value;
 
 use crate::Library;
+use crate::choice::{NamedSkill, RowKey, row_keys};
 use crate::rights::{read_record_text, with_authority};
 use crate::skills::{PinnedSkill, decode, encode, record_revision, stored_text, unknown_skill};
 
 /// Returns the id of a record: its slug, prefixed with its agent unless that is the default one (X6: names
 /// are unique per agent).
 pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
-    if agent_id == USUAL_AGENT {
+    if agent_id == DEFAULT_AGENT {
         slug.to_owned()
     } else {
         format!("{agent_id}/{slug}")
     }
-}
-
-/// The owner of a skill that names no agent.
-const USUAL_AGENT: &str = "thinker";
-
-/// The skill that a name refers to.
-pub enum NamedSkill {
-    /// A record, by its row.
-    Record(SkillRow),
-    /// A file skill as changed by tools, with its row if it has one.
-    File(Arc<LoadedSkill>, Option<SkillRow>),
-    /// The row of a skill whose file is gone.
-    Gone(SkillRow),
 }
 
 impl Library {
@@ -84,23 +72,13 @@ impl Library {
 
     /// Looks up a record or file skill by id, number or name. A record replaces a file with the same id.
     pub(crate) async fn look_up(&self, name: &str) -> Result<NamedSkill, Error> {
-        let store = self.store();
         let file = self.snapshot().find(name).map(Arc::clone);
-        let row = match (store.skill(name).await?, &file) {
-            (Some(row), _) => Some(row),
-            (None, Some(file)) if file.skill.id.as_str() == name => None,
-            (None, Some(file)) => store.skill(file.skill.id.as_str()).await?,
-            (None, None) => self.find_row(name).await?,
+        let row = self.find_row(name, file.as_deref()).await?;
+        let file = match &row {
+            Some(row) if row.text.origin == SkillOrigin::File => self.file_of(row).await?,
+            Some(_) | None => file,
         };
-        match (row, file) {
-            (Some(row), _) if row.text.origin == SkillOrigin::Record => Ok(NamedSkill::Record(row)),
-            (Some(row), _) => Ok(match self.file_of(&row).await? {
-                Some(file) => NamedSkill::File(file, Some(row)),
-                None => NamedSkill::Gone(row),
-            }),
-            (None, Some(file)) => Ok(NamedSkill::File(file, None)),
-            (None, None) => Err(self.unknown(name)),
-        }
+        NamedSkill::from_parts(row, file).ok_or_else(|| self.unknown(name))
     }
 
     /// Like `look_up`, for the target of a tool call.
@@ -154,27 +132,34 @@ impl Library {
         self.plans.add(Arc::new(stored), revision)
     }
 
-    /// Returns the row of a skill by its id, its number, its name, or words that give its id.
-    pub(crate) async fn find_row(&self, name: &str) -> Result<Option<SkillRow>, Error> {
+    /// Returns the row of the skill called `name`. `file` is the file skill with this name.
+    pub(crate) async fn find_row(
+        &self,
+        name: &str,
+        file: Option<&LoadedSkill>,
+    ) -> Result<Option<SkillRow>, Error> {
+        for key in row_keys(name, file) {
+            if let Some(row) = self.read_row(key).await? {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn read_row(&self, key: RowKey) -> Result<Option<SkillRow>, Error> {
         let store = self.store();
-        if let Some(row) = store.skill(name).await? {
-            return Ok(Some(row));
-        }
-        if let Ok(id) = name.parse()
-            && let Some(row) = store.skill_by_id(id).await?
-        {
-            return Ok(Some(row));
-        }
+        let name = match key {
+            RowKey::Id(id) => return Ok(store.skill(&id).await?),
+            RowKey::Number(number) => return Ok(store.skill_by_id(number).await?),
+            RowKey::Name(name) => name,
+        };
         let by_name = SkillFilter {
-            name: Some(name.to_owned()),
+            name: Some(name),
             limit: Some(2),
             ..SkillFilter::default()
         };
         let mut rows = store.skills(by_name).await?;
-        if rows.len() == 1 {
-            return Ok(rows.pop());
-        }
-        Ok(store.skill(&slug(name)).await?)
+        Ok(rows.pop().filter(|_| rows.is_empty()))
     }
 
     /// Returns a skill with a row, compiled.

@@ -16,7 +16,8 @@ use deft_store::{NewSkill, PutResult, SkillFilter, SkillOrigin, SkillRow};
 use deft_tools::ToolLookup;
 use serde_json::Value;
 
-use crate::lookup::{NamedSkill, record_key};
+use crate::choice::NamedSkill;
+use crate::lookup::record_key;
 use crate::rights::{
     after_change, is_only_off, read_record_text, with_authority, write_record_text,
 };

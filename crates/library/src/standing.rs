@@ -1,6 +1,8 @@
 //! Enabling and disabling of skills: by people, when files appear and disappear, and when tools become
 //! available (S0.13 to S0.15, S0.33 under X1). Files are followed in `sync.rs`.
 
+use std::sync::Arc;
+
 use deft_base::Error;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
 use deft_registry::LoadedSkill;
@@ -13,7 +15,6 @@ use jiff::Timestamp;
 
 use crate::Library;
 use crate::aftermath::{self, FinishedRun, KnownOutage, Terms};
-use crate::lookup::NamedSkill;
 use crate::timed::SkillTiming;
 
 impl Library {
@@ -81,15 +82,11 @@ impl Library {
 
     /// Returns the row of a skill, and creates it for a file skill without one.
     pub(crate) async fn row_of(&self, name: &str) -> Result<SkillRow, Error> {
-        if let Some(row) = self.find_row(name).await? {
+        let file = self.snapshot().find(name).map(Arc::clone);
+        if let Some(row) = self.find_row(name, file.as_deref()).await? {
             return Ok(row);
         }
-        let loaded = match self.look_up(name).await? {
-            NamedSkill::Record(row) | NamedSkill::File(_, Some(row)) | NamedSkill::Gone(row) => {
-                return Ok(row);
-            }
-            NamedSkill::File(loaded, None) => loaded,
-        };
+        let loaded = file.ok_or_else(|| self.unknown(name))?;
         let key = loaded.skill.id.to_string();
         let new = self.new_file(&loaded, self.base.now());
         match self.store().put_skills(vec![new]).await?.pop() {

@@ -1,7 +1,7 @@
-//! What this crate adds to a model: `cargo bench -p deft-llm`.
+//! Benchmarks of the overhead of this crate: `cargo bench -p deft-llm`.
 //!
-//! The bar: from the moment the server writes the first piece of an answer to the moment it is
-//! heard, under 5 ms.
+//! Target: less than 5 ms from the moment the server writes the first piece of a reply to the moment the
+//! listener gets it.
 
 #![allow(clippy::expect_used, reason = "a measurement that fails is none")]
 #![allow(
@@ -32,9 +32,9 @@ fn main() {
     divan::main();
 }
 
-/// Divan times whole calls; this is the time between two moments inside of one.
+/// Divan measures whole calls; this measures the time between two moments inside one call.
 fn first_token() {
-    // Without this word it is only tried out.
+    // Without `--bench` the code is only checked to run.
     let rounds = if std::env::args().any(|word| word == "--bench") {
         400
     } else {
@@ -45,7 +45,7 @@ fn first_token() {
     let server = ModelServer::answering(Dialect::OpenAi, move |_| {
         let gate = Gate::default();
         next.lock().expect("no thread panicked").push(gate.clone());
-        // The head and the empty first event go out at once; the first word waits.
+        // The head and the empty first event are sent at once; the first word waits for the gate.
         ModelAnswer::text("Hello there.").gate(1, &gate)
     });
     let models = Models::new(vec![options(ProviderKind::OpenAi, &server.url)]);
@@ -94,7 +94,7 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
         };
-        // The client waits for the next event by then.
+        // By then the client waits for the next event.
         tokio::time::sleep(Duration::from_millis(2)).await;
         let opened = Instant::now();
         gate.open();
@@ -106,14 +106,14 @@ async fn one(models: &Models, gates: &Mutex<Vec<Gate>>) -> Duration {
     heard.expect("something was heard") - opened
 }
 
-/// A conversation of 40 messages with 50 tools, as the provider wants it.
+/// Mapping a conversation of 40 messages with 50 tools to the format of a provider.
 #[divan::bench(args = KINDS)]
 fn map_request(bencher: divan::Bencher<'_, '_>, kind: ProviderKind) {
     let (options, asked) = (options(kind, "http://127.0.0.1:1"), long());
     bencher.bench(|| request(&options, &asked, true).body);
 }
 
-/// A stream of 1,000 words.
+/// Reading a stream of 1,000 words.
 #[divan::bench]
 fn read_stream(bencher: divan::Bencher<'_, '_>) {
     let (options, asked) = (options(ProviderKind::OpenAi, "http://127.0.0.1:1"), long());

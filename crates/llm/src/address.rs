@@ -1,4 +1,4 @@
-//! Where a provider is: the base URL of the configuration, whether or not it has the version in it.
+//! Addresses of providers, from base URLs that may or may not contain the version of the API.
 
 use deft_model::{Failure, FailureClass};
 use reqwest::Url;
@@ -6,7 +6,7 @@ use reqwest::Url;
 use crate::ModelOptions;
 use crate::wire::{Wire, WireRequest};
 
-/// The address of a request. Keys are never part of it.
+/// Returns the address of a request. It never contains a key.
 pub(crate) fn address(
     wire: &dyn Wire,
     options: &ModelOptions,
@@ -21,7 +21,7 @@ pub(crate) fn address(
     Ok(url)
 }
 
-/// The address of a path of the provider. A path that begins with an empty part starts at the root.
+/// Returns the address of a path of the provider. A path with an empty first part starts at the root.
 pub(crate) fn join(wire: &dyn Wire, options: &ModelOptions, path: &[&str]) -> Result<Url, Failure> {
     let (usual, version) = wire.home();
     let base = options.base_url.as_deref().map_or(usual, str::trim);
@@ -54,8 +54,8 @@ pub(crate) fn join(wire: &dyn Wire, options: &ModelOptions, path: &[&str]) -> Re
     Ok(url)
 }
 
-/// The path of the base URL up to the version: people give it with the version, without, or with the whole
-/// path of a request.
+/// Returns the path of the base URL up to the version. People configure it with the version, without it, or
+/// with the whole path of a request.
 fn base_parts<'a>(given: &'a [String], version: &[&'a str], path: &[&str]) -> Vec<&'a str> {
     let mut parts: Vec<&str> = given.iter().map(String::as_str).collect();
     if parts.ends_with(path) {
@@ -66,7 +66,7 @@ fn base_parts<'a>(given: &'a [String], version: &[&'a str], path: &[&str]) -> Ve
         chars.next() == Some('v') && chars.next().is_some_and(|c| c.is_ascii_digit())
     };
     if !version.iter().any(is_version) {
-        // A path without a version: what is given is that of another API of the same server.
+        // For a path without a version, the given version belongs to another API of the same server.
         parts.retain(|part| !is_version(part));
     }
     if !parts.ends_with(version) && !parts.iter().any(is_version) {
@@ -76,7 +76,7 @@ fn base_parts<'a>(given: &'a [String], version: &[&'a str], path: &[&str]) -> Ve
 }
 
 fn bad() -> Failure {
-    // The address is not repeated: it may hold a password.
+    // The address is not repeated, because it may contain a password.
     Failure::new(FailureClass::Invalid, "`base_url` is no web address")
         .hint("give it as `https://HOST` or `http://HOST:PORT`")
 }

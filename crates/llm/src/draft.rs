@@ -1,7 +1,7 @@
-//! A reply in the making, out of the pieces of any wire.
+//! A reply under construction, from the pieces of any wire format.
 //!
-//! Calls get ids where they have none or the id of another call; arguments that are no JSON object stay
-//! what they are. Not here: the shape of any provider.
+//! A call without an id, or with the id of another call, gets a new id; arguments that are not a JSON object
+//! are kept as they are. Not here: the format of any provider.
 
 use std::collections::HashSet;
 
@@ -13,29 +13,29 @@ use serde_json::Value;
 
 use crate::{Delta, ReplyListener};
 
-/// What is known of a reply so far.
+/// The parts of a reply received so far.
 pub(crate) struct Draft<'a> {
     request: &'a ModelRequest,
     listener: Option<ReplyListener<'a>>,
     text: String,
     calls: Vec<PartialCall>,
-    /// Why it stopped, once that is known.
+    /// Why the model stopped, once known.
     pub(crate) stop: Option<StopReason>,
     pub(crate) counts: Counts,
     pub(crate) opaque: Option<Value>,
 }
 
-/// What a provider says about tokens.
+/// Token counts reported by a provider.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// Cached ones included.
+    /// Including cached tokens.
     pub(crate) input: Option<u64>,
     pub(crate) cached: Option<u64>,
     pub(crate) cache_write: Option<u64>,
     pub(crate) output: Option<u64>,
 }
 
-/// A call that may still grow.
+/// A call that may be incomplete.
 #[derive(Default)]
 struct PartialCall {
     id: String,
@@ -44,11 +44,11 @@ struct PartialCall {
     announced: bool,
 }
 
-/// Arguments as they came.
+/// Arguments as they were received.
 pub(crate) enum Args {
-    /// A text that should be JSON.
+    /// Text that should be JSON.
     Text(String),
-    /// JSON already.
+    /// A JSON value.
     Value(Value),
 }
 
@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// More of the text.
+    /// Appends to the text.
     pub(crate) fn say(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -80,20 +80,21 @@ impl<'a> Draft<'a> {
         self.hear(Delta::Text(text.to_owned()));
     }
 
-    /// A whole call.
+    /// Adds a whole call.
     pub(crate) fn call(&mut self, id: &str, name: &str, args: Args) {
         let place = self.begin();
         self.grow(place, id, name);
         self.calls[place].args = args;
     }
 
-    /// A call about which more will come; its place names it.
+    /// Begins a call that arrives in pieces, and returns its index.
     pub(crate) fn begin(&mut self) -> usize {
         self.calls.push(PartialCall::default());
         self.calls.len() - 1
     }
 
-    /// What has become known of a call. Names and ids come once, whatever the server repeats.
+    /// Sets the id and the name of a call. Only the first value of each counts, even if the server repeats
+    /// them.
     pub(crate) fn grow(&mut self, place: usize, id: &str, name: &str) {
         let Some(call) = self.calls.get_mut(place) else {
             return;
@@ -111,7 +112,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// More of the arguments of a call.
+    /// Appends to the arguments of a call.
     pub(crate) fn grow_args(&mut self, place: usize, more: &str) {
         match self.calls.get_mut(place).map(|call| &mut call.args) {
             Some(Args::Text(text)) => text.push_str(more),
@@ -121,14 +122,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// All arguments of a call at once.
+    /// Sets all arguments of a call at once.
     pub(crate) fn set_args(&mut self, place: usize, args: Value) {
         if let Some(call) = self.calls.get_mut(place) {
             call.args = Args::Value(args);
         }
     }
 
-    /// The id of the call at a place, as far as it has one.
+    /// Returns the id of a call; empty if it has none yet.
     pub(crate) fn id(&self, place: usize) -> &str {
         self.calls.get(place).map_or("", |call| &call.id)
     }
@@ -137,14 +138,14 @@ impl<'a> Draft<'a> {
         self.calls.len()
     }
 
-    /// The reply.
+    /// Completes the reply.
     pub(crate) fn finish(self) -> ModelReply {
         let stop = match self.stop {
-            // Servers say "stop" with calls, and nothing at all.
+            // Some servers report "stop" together with calls, or no reason at all.
             None | Some(StopReason::Done | StopReason::Calls) if !self.calls.is_empty() => {
                 StopReason::Calls
             }
-            // The other way round, there is nothing to call.
+            // Conversely, without calls there is nothing to call.
             None | Some(StopReason::Calls) => StopReason::Done,
             Some(stop) => stop,
         };
@@ -174,8 +175,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// An object, or whatever came. A call without arguments has none, unless the answer was cut off
-/// there: then the missing part is unknown.
+/// Converts arguments to an object, or keeps them as received. Empty arguments are an empty object, unless
+/// the reply was cut off there: then the missing part is unknown.
 fn read_args(args: Args, cut: bool) -> CallArgs {
     match args {
         Args::Value(Value::Object(object)) => CallArgs::Object(object),
@@ -191,9 +192,9 @@ fn text_args(text: String, cut: bool) -> CallArgs {
     }
     match serde_json::from_str(&text) {
         Ok(Value::Object(object)) => CallArgs::Object(object),
-        // No arguments, as some models say it.
+        // Some models send `null` for no arguments.
         Ok(Value::Null) if !cut => CallArgs::Object(Object::new()),
-        // An object in a text in a text.
+        // Some models send an object as JSON text inside JSON text.
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
             Ok(Value::Object(object)) => CallArgs::Object(object),
             _ => CallArgs::Invalid(text),
@@ -202,7 +203,7 @@ fn text_args(text: String, cut: bool) -> CallArgs {
     }
 }
 
-/// Ids that are in use in a conversation.
+/// The ids in use in a conversation.
 struct Ids<'a> {
     used: HashSet<&'a str>,
     issued: HashSet<String>,
@@ -242,7 +243,7 @@ impl<'a> Ids<'a> {
 }
 
 fn usage(counts: &Counts, request: &ModelRequest, reply: &ModelReply) -> TokenUsage {
-    // A server that keeps the prompt may count it as nothing.
+    // A server that caches the prompt may report a count of 0.
     let input = counts.input.filter(|count| *count > 0);
     let cached = counts.cached.unwrap_or_default();
     let cache_write = counts.cache_write.unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What goes to a provider and what comes back, as values: no socket, no clock.
+//! Requests to providers and their responses, as values without sockets and clocks.
 //!
-//! Not here: the connection (`http.rs`), and which of several tries counts (`tries.rs`).
+//! Not here: the connection (`http.rs`), and the choice between several tries (`tries.rs`).
 
 use deft_model::{ModelReply, ModelRequest, Object};
 use serde_json::Value;
@@ -13,10 +13,10 @@ use crate::wire::{Events, Wire, WireRequest};
 use crate::{ModelOptions, ProviderKind, ReplyListener};
 use crate::{anthropic, gemini, ollama, openai};
 
-/// The largest answer that is read.
+/// Maximum size of a response that is read, in bytes.
 pub const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The wire of a provider.
+/// Returns the wire format of a provider.
 pub(crate) fn wire(kind: ProviderKind) -> &'static dyn Wire {
     match kind {
         ProviderKind::OpenAi => &openai::OpenAi,
@@ -26,14 +26,14 @@ pub(crate) fn wire(kind: ProviderKind) -> &'static dyn Wire {
     }
 }
 
-/// The request as the model's provider wants it.
+/// Returns the request in the format of the model's provider.
 pub fn request(options: &ModelOptions, request: &ModelRequest, streamed: bool) -> WireRequest {
     let mut sent = wire(options.provider).request(options, request, streamed);
     merge(&mut sent.body, &options.extra);
     sent
 }
 
-/// Settings go over what is there; objects are joined.
+/// Merges settings into the body: objects are merged, other values are replaced.
 fn merge(into: &mut Value, extra: &Object) {
     for (key, value) in extra {
         match (into.get_mut(key), value) {
@@ -43,7 +43,7 @@ fn merge(into: &mut Value, extra: &Object) {
     }
 }
 
-/// Takes an answer in the pieces in which it arrives, and makes a reply of it.
+/// Reads a response in the pieces in which it arrives, and converts it to a reply.
 pub struct ReplyReader<'a> {
     options: &'a ModelOptions,
     head: Head,
@@ -58,14 +58,14 @@ enum Body {
 }
 
 impl<'a> ReplyReader<'a> {
-    /// Begins with the head of the answer to a request.
+    /// Creates a reader from the head of the response.
     pub fn new(
         options: &'a ModelOptions,
         request: &'a ModelRequest,
         head: Head,
         listener: Option<ReplyListener<'a>>,
     ) -> Self {
-        // A server may answer whole though it was asked to stream, and an error is always whole.
+        // A server may send a whole response although streaming was requested, and errors are always whole.
         let body = match framing(&head) {
             Some(framing) => Body::Stream(Frames::new(framing), wire(options.provider).stream()),
             None => Body::Whole(Vec::new()),
@@ -79,7 +79,7 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    /// Takes more of the body.
+    /// Reads the next piece of the body.
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), ProviderFailure> {
         self.bytes = self.bytes.saturating_add(bytes.len());
         if self.bytes > MOST_BYTES {
@@ -98,7 +98,7 @@ impl<'a> ReplyReader<'a> {
         Ok(())
     }
 
-    /// Nothing that follows belongs to the answer.
+    /// Whether the response has ended, so that later bytes do not belong to it.
     pub fn is_over(&self) -> bool {
         match &self.body {
             Body::Whole(_) => false,
@@ -106,7 +106,7 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    /// The body is complete.
+    /// Completes the reply at the end of the body.
     pub fn end(mut self) -> Result<ModelReply, ProviderFailure> {
         let read = match self.body {
             Body::Whole(ref whole) => {
@@ -150,7 +150,7 @@ fn whole_answer(
     }
 }
 
-/// What an answer without a reply in it means, such as that to a ping.
+/// Evaluates a response that contains no reply, such as that to a ping.
 pub(crate) fn verdict(
     options: &ModelOptions,
     head: &Head,

@@ -1,25 +1,25 @@
-//! Bytes of a stream into the data of its events: server-sent events, or a line each.
+//! Splits the bytes of a stream into the data of its events: server-sent events, or one event per line.
 //!
-//! Lines without a meaning are passed over, as the standard asks. Not here: what the data mean, and
-//! how much of it is too much.
+//! Unknown lines are skipped, as the standard requires. Not here: the meaning of the data, and limits on its
+//! size.
 
 use std::collections::VecDeque;
 
-/// How events are told apart.
+/// How events are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events.
     Events,
-    /// One line each.
+    /// One event per line.
     Lines,
 }
 
-/// Collects bytes and gives out the data of whole events.
+/// Collects bytes and returns the data of whole events.
 pub(crate) struct Frames {
     framing: Framing,
-    /// The beginning of a line.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
-    /// True when the last line ended with a carriage return, which a line feed may follow.
+    /// Whether the last line ended with a carriage return, which a line feed may follow.
     returned: bool,
     /// The data of the event so far.
     data: Option<String>,
@@ -54,13 +54,13 @@ impl Frames {
         }
     }
 
-    /// The data of the next whole event.
+    /// Returns the data of the next whole event.
     pub(crate) fn next(&mut self) -> Option<String> {
         self.ready.pop_front()
     }
 
-    /// What is left when there are no more bytes. A last line counts though its end is missing:
-    /// whether it is whole shows when it is read.
+    /// Returns the remaining data after the last byte. A last line without an end is included; parsing it
+    /// shows whether it is whole.
     pub(crate) fn last(&mut self) -> Option<String> {
         if !self.line.is_empty() {
             self.end_line();

@@ -1,15 +1,15 @@
-//! The head of an answer of a provider.
+//! The head of a provider's response.
 
 use std::time::Duration;
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The content type, if it is given.
+    /// The content type, if given.
     pub kind: Option<String>,
-    /// How long to wait before the next try, if the provider says.
+    /// How long to wait before the next try, if the provider asks for it.
     pub after: Option<Duration>,
 }
 

@@ -1,6 +1,6 @@
-//! One try over HTTP: the only place in this crate with a socket.
+//! One try over HTTP: the only file of this crate with a socket.
 //!
-//! Not here: limits of time, retries, and what the bytes mean.
+//! Not here: timeouts, retries, and the meaning of the bytes.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,17 +18,17 @@ use crate::provider_failure::ProviderFailure;
 use crate::wait::retry_after;
 use crate::{ModelOptions, ReplyListener};
 
-/// One client for all models. It is made when the first model is asked, because reading the
-/// certificates of the host takes longer than most commands.
+/// One client for all models. It is created for the first request, because reading the certificates of the
+/// host takes longer than most commands.
 pub(crate) type Shared = Arc<OnceLock<Result<Client, String>>>;
 
-/// How long the end of a connection is waited for behind the end of an answer.
+/// How long to wait for the end of the connection after the end of a response.
 const LINGER: Duration = Duration::from_millis(50);
 
-/// The hint when no server answers.
+/// The hint if no server answers.
 const UNREACHED: &str = "is the model server running, and is `base_url` right?";
 
-/// The hint when a server answered before.
+/// The hint if the connection breaks.
 const HUNG_UP: &str = "is the model server still running? its log may say why it hung up";
 
 /// A model behind HTTP.
@@ -73,12 +73,12 @@ impl Http {
             match response.chunk().await {
                 Ok(Some(bytes)) => reader.take(&bytes)?,
                 Ok(None) => return reader.end(),
-                // The answer may have been whole before the connection broke.
+                // The response may have been complete before the connection broke.
                 Err(error) => return reader.end().map_err(|_| transport(&error, &host)),
             }
             if reader.is_over() {
-                // Nothing more will come, though some servers keep the connection open. One that ends
-                // it properly can be used again.
+                // The response is complete, although some servers keep the connection open. A connection that
+                // the server ends properly can be reused.
                 timeout(LINGER, response.chunk()).await.ok();
                 return reader.end();
             }
@@ -97,7 +97,7 @@ impl Http {
         last
     }
 
-    /// What the provider answers when it is asked for its models.
+    /// Returns the provider's list of models, as received.
     pub(crate) async fn listing(&self) -> Result<Vec<u8>, ProviderFailure> {
         let pings = exchange::wire(self.options.provider).pings();
         let (head, body) = self.get(pings.first().copied().unwrap_or_default()).await?;
@@ -149,7 +149,7 @@ fn with_headers(
     headers: &[(&'static str, String)],
 ) -> Result<RequestBuilder, Failure> {
     for (name, value) in headers {
-        // The value is a key or something harmless; it is kept out of logs either way.
+        // The value may be a key, so it is kept out of logs.
         let mut value = HeaderValue::from_str(value).map_err(|_| {
             Failure::new(
                 FailureClass::Auth,
@@ -176,7 +176,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Host and port; nothing else of an address is ever printed.
+/// Returns host and port, the only parts of an address that are ever printed.
 fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     match url.port() {
@@ -198,7 +198,7 @@ fn transport(error: &reqwest::Error, host: &str) -> ProviderFailure {
     ProviderFailure::passing(FailureClass::Network, message).hint(HUNG_UP)
 }
 
-/// The innermost cause, which alone says something.
+/// Returns the innermost cause, which is the only informative one.
 fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

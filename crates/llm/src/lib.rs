@@ -1,26 +1,25 @@
-//! Models behind one trait.
+//! Language models behind one trait.
 //!
-//! A [`Models`] is told which models there are and is then asked for replies by name. It speaks the
-//! wire of each provider, retries what is worth retrying, falls back to the next model, and says
-//! what a reply cost.
+//! A [`Models`] holds the configured models and is asked for replies by name. It speaks the wire format of
+//! each provider, retries transient failures, falls back to the next model, and reports the cost of a reply.
 //!
-//! The four wires are written out here, over a plain HTTP client. The libraries that were tried mend
-//! cut-off arguments, end a cut stream without a word, drop a choice of tools, or put keys into
-//! addresses; this crate exists to do none of that. See `docs/models.md`.
+//! The four wire formats are implemented here, on top of a plain HTTP client. The libraries that were tried
+//! repair cut-off arguments, end a cut-off stream without an error, drop the choice of tools, or put keys
+//! into addresses; this crate exists to do none of that. See `docs/models.md`.
 //!
-//! | module | what it does |
+//! | module | purpose |
 //! | --- | --- |
-//! | `openai`, `anthropic`, `gemini`, `ollama` | one wire each: pure mappings, no I/O |
-//! | `wire`, `exchange` | what all wires do, and which provider has which |
-//! | `draft` | a reply in the making, from pieces of any wire |
-//! | `failed` | what a failure of a provider means |
+//! | `openai`, `anthropic`, `gemini`, `ollama` | one wire format each: pure mappings, no I/O |
+//! | `wire`, `exchange` | what all wire formats do, and which provider has which |
+//! | `draft` | a reply under construction, from pieces of any wire format |
+//! | `provider_failure` | the meaning of a provider's failure |
 //! | `frames` | bytes of a stream into events |
 //! | `http` | the only file with a socket |
-//! | `listing` | which models a provider has |
+//! | `listing` | the models of a provider |
 //! | `models`, `tries`, `wait` | names, limits, retries, fallbacks |
 //!
-//! Not here: the loop of an agent, which tools there are and what they do, budgets, a store, the
-//! configuration file, and any mending of what a model wrote.
+//! Not here: the loop of an agent, which tools exist and what they do, budgets, storage, the configuration
+//! file, and any repair of what a model wrote.
 
 mod address;
 mod anthropic;

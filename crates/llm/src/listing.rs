@@ -1,6 +1,6 @@
-//! Which models a provider has, before any of them is configured.
+//! The list of a provider's models, before any of them is configured.
 //!
-//! Not here: asking a model.
+//! Not here: requests to a model.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::http::{Http, Shared};
 use crate::unready::bare_options;
 use crate::{ModelOptions, ProviderKind};
 
-/// A provider that may be there.
+/// A possible provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderPlace {
-    /// Its wire.
+    /// Its wire format.
     pub provider: ProviderKind,
-    /// Its address; the usual one when absent.
+    /// Its address; `None` for the default one.
     pub base_url: Option<String>,
 }
 
-/// The names of a provider's models, or nothing when none answers at that place in time.
+/// Returns the names of a provider's models, or `None` if no provider answers there within `patience`.
 pub async fn list_models(place: &ProviderPlace, patience: Duration) -> Option<Vec<String>> {
     let http = Http {
         options: ModelOptions {
@@ -33,7 +33,7 @@ pub async fn list_models(place: &ProviderPlace, patience: Duration) -> Option<Ve
     names(&serde_json::from_slice(&listed.ok()?).ok()?)
 }
 
-/// The names in a list of any provider; other answers are of another kind of server.
+/// Returns the names in a list of any provider; `None` if the answer comes from another kind of server.
 fn names(listed: &Value) -> Option<Vec<String>> {
     let (list, key) = match (listed.get("data"), listed.get("models")) {
         (Some(list), _) => (list, "id"),

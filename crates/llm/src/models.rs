@@ -1,6 +1,6 @@
-//! All models by name, and what is asked of them.
+//! All models by name, and requests to them.
 //!
-//! Not here: asking them, with retries and fallbacks (`tries.rs`), what it costs (`price.rs`).
+//! Not here: making requests, with retries and fallbacks (`tries.rs`), and their cost (`price.rs`).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -15,19 +15,19 @@ use crate::unready::unready;
 use crate::wait::words;
 use crate::{ModelOptions, Provider, ReplyListener};
 
-/// Everything about one question to a model.
+/// A request to a model, with its limits.
 pub struct Ask<'a> {
     /// The name of the model.
     pub model: &'a str,
-    /// The question.
+    /// The request.
     pub request: &'a ModelRequest,
-    /// Hears the answer while it is written.
+    /// Receives the reply while it is written.
     pub listener: Option<ReplyListener<'a>>,
-    /// The longest it may take with all tries.
+    /// Maximum duration with all tries.
     pub deadline: Option<Duration>,
-    /// Ends it.
+    /// Cancels the request.
     pub cancel: CancellationToken,
-    /// Counts requests as they are made, also those without an answer.
+    /// Counts the tries as they are made, including those without a reply.
     pub tries: Option<&'a AtomicU32>,
 }
 
@@ -36,36 +36,36 @@ pub struct Ask<'a> {
 pub struct Answer {
     /// The reply.
     pub reply: ModelReply,
-    /// The name of the model that gave it; another one than was asked after a fallback.
+    /// The name of the model that replied; after a fallback, not the requested one.
     pub model: String,
-    /// What it cost, if prices are known.
+    /// The cost, if prices are known.
     pub cost: Option<Usd>,
-    /// How many tries it took, over all models.
+    /// Number of tries, over all models.
     pub tries: u32,
 }
 
-/// The models that there are. Clones are the same models, with the same limits.
+/// The configured models. Clones share the models and their limits.
 #[derive(Clone, Default)]
 pub struct Models {
     all: Arc<[ModelOptions]>,
     behind: Arc<[Behind]>,
 }
 
-/// What is behind the settings of a model.
+/// The provider and the limit of a model.
 pub(crate) struct Behind {
     pub(crate) provider: Arc<dyn Provider>,
-    /// A permit for each call that may be under way.
+    /// A permit for each concurrent call.
     pub(crate) places: Semaphore,
 }
 
 impl Models {
-    /// Models by their settings.
+    /// Creates models from their settings.
     pub fn new(all: Vec<ModelOptions>) -> Self {
         Self::from_settings(all.into_iter().map(Ok))
     }
 
-    /// Models by their settings. One whose settings are not complete is there under its name, and
-    /// says why when it is asked.
+    /// Creates models from their settings. A model with incomplete settings is included under its name, and
+    /// every request to it fails with the reason.
     pub fn from_settings(
         all: impl IntoIterator<Item = Result<ModelOptions, (String, Failure)>>,
     ) -> Self {
@@ -84,7 +84,7 @@ impl Models {
         Self::with_providers(all.into_iter().map(one).collect())
     }
 
-    /// Models with providers of the caller.
+    /// Creates models with providers of the caller.
     pub fn with_providers(all: Vec<(ModelOptions, Arc<dyn Provider>)>) -> Self {
         let (all, behind): (Vec<_>, Vec<_>) = all
             .into_iter()
@@ -100,17 +100,17 @@ impl Models {
         }
     }
 
-    /// The settings of a model.
+    /// Returns the settings of a model.
     pub fn options(&self, name: &str) -> Option<&ModelOptions> {
         self.all.iter().find(|model| model.name == name)
     }
 
-    /// All of them, in the order of the configuration.
+    /// Returns the settings of all models, in the order of the configuration.
     pub fn list(&self) -> &[ModelOptions] {
         &self.all
     }
 
-    /// Whether the provider of a model is there (S0.68). Asks the model nothing and costs nothing.
+    /// Checks that the provider of a model answers (S0.68), without a request to the model and without cost.
     pub async fn ping(&self, name: &str, timeout: Duration) -> Result<(), Failure> {
         let Some((_, behind)) = self.find(name) else {
             return Err(unknown(name));
@@ -138,7 +138,7 @@ pub(crate) fn unknown(name: &str) -> Failure {
         .hint(format!("models are configured under `[llm.{name}]`"))
 }
 
-/// The same failure, with the name of the model that it is about.
+/// Adds the name of the model to a failure.
 pub(crate) fn named(name: &str, mut failure: Failure) -> Failure {
     failure.message = format!("model `{name}`: {}", failure.message);
     let concerns_all = matches!(

@@ -8,10 +8,10 @@ use reqwest::Url;
 
 use crate::Price;
 
-/// Which wire a model speaks.
+/// The wire format of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderKind {
-    /// Chat completions of any compatible server.
+    /// Chat completions, of OpenAI or any compatible server.
     OpenAi,
     /// The Messages API of Anthropic.
     Anthropic,
@@ -22,7 +22,7 @@ pub enum ProviderKind {
 }
 
 impl ProviderKind {
-    /// The word for it in the configuration.
+    /// Returns the word for it in the configuration.
     pub fn word(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -43,44 +43,44 @@ impl ProviderKind {
     }
 }
 
-/// A model that can be asked.
+/// The settings of a model.
 #[derive(Clone)]
 pub struct ModelOptions {
-    /// What the configuration calls it.
+    /// Name of the model in the configuration.
     pub name: String,
-    /// The wire.
+    /// The wire format.
     pub provider: ProviderKind,
-    /// What the provider calls it.
+    /// Name of the model at the provider.
     pub model: String,
-    /// Where the provider is; its usual place when absent.
+    /// The address of the provider; `None` for the default one.
     pub base_url: Option<String>,
-    /// The key; never printed.
+    /// The API key; never printed.
     pub api_key: Option<String>,
-    /// False for models that cannot call tools and write `cmd` blocks instead.
+    /// Whether the model can call tools. If not, it writes `cmd` blocks.
     pub tools: bool,
-    /// The most tokens of an answer, unless the request says so.
+    /// Maximum number of tokens of a reply, unless the request sets it.
     pub max_tokens: u32,
-    /// How many tokens fit into it in all.
+    /// Size of the model's context in tokens.
     pub context_tokens: Option<u64>,
-    /// How freely it writes.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// The longest one try may take.
+    /// Timeout of one try.
     pub timeout: Duration,
-    /// How often a try that failed for a passing reason is made again.
+    /// Maximum number of retries after transient failures.
     pub retries: u32,
-    /// Models that are asked when this one does not answer, in order.
+    /// Models to ask if this one fails, in order.
     pub fallback: Vec<String>,
-    /// How many calls may be under way at once.
+    /// Maximum number of concurrent calls.
     pub concurrency: usize,
-    /// What it costs.
+    /// Its price.
     pub price: Option<Price>,
-    /// Further fields of the request, as the provider spells them.
+    /// Additional fields of the request, in the provider's spelling.
     pub extra: Object,
 }
 
 impl std::fmt::Debug for ModelOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Neither the key nor the address, which may hold one.
+        // Leaves out the key, and the address, which may contain one.
         f.debug_struct("ModelOptions")
             .field("name", &self.name)
             .field("provider", &self.provider)
@@ -90,8 +90,7 @@ impl std::fmt::Debug for ModelOptions {
 }
 
 impl ModelOptions {
-    /// Whether the model runs on this host or in its network, so that the user can start it
-    /// again when it is gone.
+    /// Whether the model runs on this host or in its network, so that the user can restart it.
     pub fn is_local(&self) -> bool {
         match (&self.base_url, self.provider) {
             (Some(base_url), _) => is_near(base_url),
@@ -99,15 +98,15 @@ impl ModelOptions {
         }
     }
 
-    /// The key without what a file or a clipboard puts around it.
+    /// Returns the key without surrounding white space, which files and clipboards add.
     pub(crate) fn key(&self) -> Option<&str> {
         let key = self.api_key.as_deref().map(str::trim);
         key.filter(|key| !key.is_empty())
     }
 }
 
-/// Whether a provider is on this host or in its network: an address of that kind, `localhost`, or a
-/// name without a dot, such as that of another container.
+/// Whether an address is on this host or in its network: a private IP address, `localhost`, or a name without
+/// a dot, such as that of another container.
 fn is_near(base_url: &str) -> bool {
     let Ok(url) = Url::parse(base_url.trim()) else {
         return false;

@@ -1,25 +1,25 @@
-//! What models cost.
+//! The cost of model requests.
 //!
-//! Prices are numbers as people write them; what they come to is counted in whole millionths of a
-//! dollar, exactly. Not here: limits, and who pays.
+//! Prices are decimal numbers; costs are computed exactly, in whole millionths of a dollar. Not here: limits,
+//! and who pays.
 
 use deft_model::{TokenUsage, Usd};
 
-/// What a million tokens cost, in US dollars.
+/// The price of a million tokens, in US dollars.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Price {
-    /// Tokens that are read.
+    /// Input tokens.
     pub input: f64,
-    /// Tokens that come from the provider's cache; as much as others when absent.
+    /// Input tokens read from the provider's cache; `None` for the price of other input tokens.
     pub cached: Option<f64>,
-    /// Tokens that are read and put into the provider's cache; as much as others when absent.
+    /// Input tokens written to the provider's cache; `None` for the price of other input tokens.
     pub cache_write: Option<f64>,
-    /// Tokens that are written.
+    /// Output tokens.
     pub output: f64,
 }
 
 impl Price {
-    /// What tokens cost, rounded up.
+    /// Returns the cost of tokens, rounded up.
     pub fn cost(self, usage: TokenUsage) -> Usd {
         let kept = usage.cached.saturating_add(usage.cache_write);
         sum([
@@ -30,7 +30,7 @@ impl Price {
         ])
     }
 
-    /// The most that so many tokens may cost, whatever the provider's cache does.
+    /// Returns the maximum cost of tokens, whatever the provider's cache does.
     pub fn at_most(self, input: u64, output: u64) -> Usd {
         let others = [self.cached, self.cache_write].into_iter().flatten();
         let dearest = others.fold(self.input, f64::max);
@@ -38,7 +38,7 @@ impl Price {
     }
 }
 
-/// Prices are counted in millionths too, so that nothing is lost before the end.
+/// Adds up costs. Prices are converted to millionths first, so that only the sum is rounded.
 fn sum<const PARTS: usize>(parts: [(u64, f64); PARTS]) -> Usd {
     let millionths = parts.into_iter().fold(0_u128, |sum, (tokens, price)| {
         let price = Usd::from_dollars(price).micros();
@@ -76,9 +76,9 @@ mod tests {
         };
         let cases = [
             (plain, usage(0, 0, 0, 0), 0),
-            // A part of a millionth is a whole one.
+            // A fraction of a millionth is rounded up.
             (tiny, usage(1, 0, 0, 0), 1),
-            // And ten times a tenth is one, not a bit more.
+            // Ten times a tenth is exactly one.
             (tiny, usage(10, 0, 0, 0), 1),
             (plain, usage(1000, 0, 0, 100), 3000 + 1500),
             (plain, usage(1000, 400, 300, 0), 3000),

@@ -1,4 +1,4 @@
-//! The border between what deft asks and what a provider's wire looks like.
+//! The interface between deft and the wire formats of providers.
 
 use std::pin::Pin;
 
@@ -6,12 +6,12 @@ use deft_model::{ModelReply, ModelRequest};
 
 use crate::ProviderFailure;
 
-/// A piece of an answer that is still being written.
+/// A piece of a reply that is still being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delta {
-    /// More of the text.
+    /// More text.
     Text(String),
-    /// A call has begun.
+    /// A call began.
     Call {
         /// The tool.
         name: String,
@@ -20,24 +20,24 @@ pub enum Delta {
     Again,
 }
 
-/// Hears an answer while it is written.
+/// Receives the pieces of a reply while it is written.
 pub type ReplyListener<'a> = &'a (dyn Fn(Delta) + Send + Sync);
 
-/// The answer of a provider, some time later.
+/// The future reply of a provider.
 pub type Reply<'a> = Pin<Box<dyn Future<Output = Result<ModelReply, ProviderFailure>> + Send + 'a>>;
 
-/// Whether a provider is there, some time later.
+/// The future result of a ping.
 pub type Pong<'a> = Pin<Box<dyn Future<Output = Result<(), ProviderFailure>> + Send + 'a>>;
 
-/// One model behind one wire. One call is one try: no retries here, and no limit of time.
+/// One model behind one wire format. A call is one try: no retries and no timeout here.
 pub trait Provider: Send + Sync {
-    /// Asks the model. With a listener the answer is streamed.
+    /// Asks the model for a reply. With a listener, the reply is streamed.
     fn reply<'a>(
         &'a self,
         request: &'a ModelRequest,
         listener: Option<ReplyListener<'a>>,
     ) -> Reply<'a>;
 
-    /// Asks whether the provider is there, without asking the model anything.
+    /// Checks that the provider answers, without a request to the model.
     fn ping(&self) -> Pong<'_>;
 }

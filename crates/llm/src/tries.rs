@@ -1,7 +1,6 @@
-//! One question, as often as it takes: places, limits of time, retries, and the models behind the
-//! one that was asked.
+//! A request with all its tries: concurrency limits, timeouts, retries and fallbacks.
 //!
-//! Time is tokio's, so that tests can stop it. Not here: cancelling, which drops all of this.
+//! Time is tokio's, so that tests can pause it. Not here: cancelling, which drops the whole future.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::wait::{PATIENCE, backoff, words};
 use crate::{Answer, Ask, Delta, ModelOptions, Models};
 
 impl Models {
-    /// Asks a model, and the ones behind it if it does not answer.
+    /// Asks a model for a reply, and its fallbacks if it fails.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
         let cancelled = || {
             Failure::new(
@@ -34,24 +33,24 @@ impl Models {
 struct Tries<'a> {
     models: &'a Models,
     ask: &'a Ask<'a>,
-    /// When it is all over, and how long that was from the beginning.
+    /// The deadline of all tries, and the duration from the start.
     end: Option<(Instant, Duration)>,
     count: u32,
-    /// True when the listener got text of a try that may still fail.
+    /// Whether the listener received text of a try that may still fail.
     heard: AtomicBool,
 }
 
 /// Why a model was given up.
 enum Over {
-    /// The model; others may do better.
+    /// The model failed; others may succeed.
     Model(ProviderFailure),
-    /// The time for all of them; what went wrong before that.
+    /// The deadline of all tries has passed; with the failure before that, if any.
     Time(Option<ProviderFailure>),
 }
 
 impl<'a> Tries<'a> {
     fn new(models: &'a Models, ask: &'a Ask<'a>) -> Self {
-        // A deadline that no clock can show is none.
+        // A deadline beyond the range of the clock is no deadline.
         let at = |given: Duration| Some((Instant::now().checked_add(given)?, given));
         Self {
             models,
@@ -103,7 +102,7 @@ impl<'a> Tries<'a> {
         Err(all(failures))
     }
 
-    /// Whether another model may do what one could not.
+    /// Whether another model may succeed after this failure.
     fn may_help(
         &self,
         options: &ModelOptions,
@@ -120,11 +119,11 @@ impl<'a> Tries<'a> {
                 _ => false,
             };
         }
-        // What one provider calls malformed, the next one does too.
+        // If one provider calls a request malformed, the next one does too.
         failed.failure.class != FailureClass::Invalid
     }
 
-    /// Asks one model until it answers or is given up.
+    /// Asks one model until it replies or is given up.
     async fn model(&mut self, options: &ModelOptions, behind: &Behind) -> Result<ModelReply, Over> {
         let mut tries = 0;
         let mut before = None;
@@ -146,14 +145,14 @@ impl<'a> Tries<'a> {
         }
     }
 
-    /// One try, in one of the model's places.
+    /// Makes one try, within the model's concurrency limit.
     async fn once(&mut self, options: &ModelOptions, behind: &Behind) -> Result<ModelReply, Over> {
         let place = behind.places.acquire();
         let place = match self.end {
             Some((end, _)) => timeout_at(end, place).await.map_err(|_| Over::Time(None))?,
             None => place.await,
         };
-        // The places are never closed.
+        // The semaphore is never closed.
         let _place = place.map_err(|_| Over::Time(None))?;
         let left = self.left();
         if left.is_zero() {
@@ -196,7 +195,7 @@ impl<'a> Tries<'a> {
         self.end.map_or(Duration::MAX, left)
     }
 
-    /// A wait that cannot end well is not begun.
+    /// Fails if a wait would pass the deadline or takes too long.
     fn check_wait(&self, wait: Duration, failed: &ProviderFailure) -> Result<(), Over> {
         let mut failed = failed.clone();
         if wait >= self.left() {
@@ -221,7 +220,7 @@ impl<'a> Tries<'a> {
         Ok(())
     }
 
-    /// The same question waits alike each time, and no two alike.
+    /// Returns the delay before a retry: the same for equal requests, different for others.
     fn backoff(&self, options: &ModelOptions, tries: u32) -> Duration {
         let said = self.ask.request.messages.last();
         backoff(&format!("{}{said:?}", options.name), tries)
@@ -240,8 +239,8 @@ impl<'a> Tries<'a> {
     }
 }
 
-/// What is said when no model answered: the class and remedy of the one that was asked, and what
-/// each of them said.
+/// Returns the failure when no model replied: the class and hint of the requested model, and the messages of
+/// all models.
 fn all(failures: Vec<Failure>) -> Failure {
     let mut failures = failures.into_iter();
     let Some(mut first) = failures.next() else {

@@ -1,4 +1,4 @@
-//! A model that is named and cannot be asked, because something about its settings is missing.
+//! Models that cannot be asked because their settings are incomplete.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use deft_model::{Failure, ModelRequest, Object};
 
 use crate::{ModelOptions, Pong, Provider, ProviderFailure, ProviderKind, Reply, ReplyListener};
 
-/// Says why, whatever it is asked.
+/// A provider that fails every request with this reason.
 struct IncompleteModel(Failure);
 
 impl Provider for IncompleteModel {
@@ -20,12 +20,12 @@ impl Provider for IncompleteModel {
     }
 }
 
-/// The model under its name, with settings that mean nothing.
+/// Returns a model with this name and placeholder settings.
 pub(crate) fn unready(name: String, failure: Failure) -> (ModelOptions, Arc<dyn Provider>) {
     (bare_options(name), Arc::new(IncompleteModel(failure)))
 }
 
-/// Settings that name nothing but the model.
+/// Returns settings that contain only the name of the model.
 pub(crate) fn bare_options(name: String) -> ModelOptions {
     ModelOptions {
         name,

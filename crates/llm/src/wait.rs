@@ -1,19 +1,19 @@
-//! How long to wait before the next try, and lengths of time in words. Pure: what a server says comes in as text.
+//! Delays before retries, and durations in words. Pure functions: headers of servers are passed as text.
 
 use std::time::Duration;
 
 use deft_model::scatter;
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// The first wait, and the longest one that the provider did not ask for.
+/// The first delay, and the longest one that the provider did not ask for.
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// The longest wait that a provider may ask for; after that, other models are asked at once.
+/// The longest delay that a provider may ask for. For a longer one, other models are asked at once.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
-/// What a server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. A date is
-/// held against the server's own, so that neither clock matters.
+/// Returns the delay that a server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. A
+/// date is compared with the server's own, so that clock differences do not matter.
 pub(crate) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
     let number = |text: &str| {
         let number = text.trim().parse::<f64>().ok()?;
@@ -30,14 +30,14 @@ pub(crate) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Optio
     let date = |text: &str| parser.parse_timestamp(text.trim()).ok();
     let (then, now) = (date(text)?, date(header("date")?)?);
     let seconds = then.duration_since(now).as_secs();
-    // A date that has passed asks for no wait.
+    // A date in the past asks for no delay.
     Some(Duration::from_secs(
         u64::try_from(seconds).unwrap_or_default(),
     ))
 }
 
-/// The wait before a try: twice as long each time, and up to a half less by something that looks
-/// like chance, so that many runs do not come back together.
+/// Returns the delay before a try: it doubles each time, reduced by up to half with a hash of the seed, so
+/// that many runs do not retry together.
 pub(crate) fn backoff(seed: &str, tries: u32) -> Duration {
     let doubled = FIRST.saturating_mul(
         1_u32
@@ -50,7 +50,7 @@ pub(crate) fn backoff(seed: &str, tries: u32) -> Duration {
     full.saturating_sub(full * share / 1000)
 }
 
-/// A length of time for people.
+/// Formats a duration for people.
 pub(crate) fn words(length: Duration) -> String {
     if length < Duration::from_secs(1) {
         format!("{} ms", length.as_millis())

@@ -1,6 +1,6 @@
-//! What every wire of a provider does: maps questions to requests and answers to pieces of a reply.
+//! The interface of wire formats: mapping requests to HTTP requests, and responses to pieces of a reply.
 //!
-//! Not here: which provider has which wire (`exchange.rs`).
+//! Not here: which provider has which wire format (`exchange.rs`).
 
 use deft_model::ModelRequest;
 use serde_json::Value;
@@ -9,40 +9,40 @@ use crate::draft::Draft;
 use crate::options::ModelOptions;
 use crate::provider_failure::{ProviderFailure, Words};
 
-/// A request on its way.
+/// A request in the format of a provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireRequest {
-    /// The last parts of the address, behind the provider's own.
+    /// The last parts of the address, after the provider's base.
     pub path: Vec<String>,
-    /// What stands behind the `?`.
+    /// The query of the address.
     pub query: Option<&'static str>,
-    /// Headers; the value of the last one is the key, if there is one.
+    /// Headers; if there is a key, it is the value of the last one.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Value,
 }
 
-/// One provider's way to put things. All of it is mapping of values.
+/// The wire format of a provider. Pure functions between values; no I/O.
 pub(crate) trait Wire: Send + Sync {
-    /// The usual address, and the first parts of its path, which a base URL may have already.
+    /// Returns the default address, and the first parts of its path, which a base URL may contain already.
     fn home(&self) -> (&'static str, &'static [&'static str]);
-    /// The request.
+    /// Maps a request.
     fn request(
         &self,
         options: &ModelOptions,
         request: &ModelRequest,
         streamed: bool,
     ) -> WireRequest;
-    /// Headers that every request has, the key last.
+    /// Returns the headers of every request, the key last.
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)>;
-    /// Paths that tell whether it is there: the second is asked when there is no first. A path
-    /// that begins with an empty part starts at the root of the server.
+    /// Returns the paths for a ping: each one is requested if the one before does not exist. A path with an
+    /// empty first part starts at the root of the server.
     fn pings(&self) -> &'static [&'static [&'static str]];
-    /// A whole answer.
+    /// Reads a whole response.
     fn whole(&self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
-    /// The reader of a stream.
+    /// Returns a reader for a stream.
     fn stream(&self) -> Box<dyn Events>;
-    /// What the provider says about a failure.
+    /// Returns the parts of an error in a response, if there is one.
     fn words(&self, answer: &Value) -> Option<Words>;
 }
 
@@ -50,20 +50,20 @@ pub(crate) trait Wire: Send + Sync {
 pub(crate) trait Events: Send {
     /// Takes the data of one event.
     fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
-    /// The end mark has come: whatever follows is not part of the answer.
+    /// Whether the end mark was received: later bytes are not part of the response.
     fn is_over(&self) -> bool;
-    /// The stream is over; fails if it ended before the answer did.
+    /// Ends the stream; fails if it ended before the reply did.
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
 }
 
-/// The system prompt as one text.
+/// Returns the system prompt as one text.
 pub(crate) fn system_text(request: &ModelRequest) -> String {
     let parts = request.system.iter().map(|part| part.text.as_str());
     let parts: Vec<&str> = parts.filter(|text| !text.is_empty()).collect();
     parts.join("\n\n")
 }
 
-/// Stands for arguments that were no JSON object, where a provider wants one.
+/// Returns the replacement for arguments that are not a JSON object, for providers that require one.
 pub(crate) fn unreadable(raw: &str) -> Value {
     serde_json::json!({"unreadable_arguments": raw})
 }

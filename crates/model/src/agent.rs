@@ -1,12 +1,12 @@
-//! An agent: its prompt, its model, and the tools and skills that it may use.
+//! Agents: a prompt, a model, and the tools and skills that the agent may use.
 
 use crate::choice::choice;
 use crate::{Budget, Text, fits};
 
 choice! {
-    /// How an agent lets its model say what it wants done.
+    /// How the model of an agent requests actions.
     AgentMode {
-        /// By tool calls where the model knows them, else by commands.
+        /// By tool calls if the model supports them, otherwise by `cmd` blocks.
         Auto = "auto",
         /// By tool calls.
         Tools = "tools",
@@ -18,45 +18,45 @@ choice! {
 /// An agent as `agents/ID/AGENT.md` defines it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agent {
-    /// What it is called: the name of its folder.
+    /// The id: the name of the agent's folder.
     pub id: String,
-    /// Its name as written, which may be prose.
+    /// The name as written in the file, which may contain spaces.
     pub name: String,
-    /// What it is for, in a line.
+    /// One line that describes the agent's purpose.
     pub description: Option<String>,
-    /// The provider of its model; the configuration's when absent.
+    /// The provider of the model; `None` selects the configured one.
     pub provider: Option<String>,
-    /// Its model, by the name in the configuration or the provider's; the configuration's when absent.
+    /// The model, by its name in the configuration or the provider's name; `None` selects the configured one.
     pub model: Option<String>,
-    /// Whether it is offered skills (S4.4).
+    /// Whether the agent is offered skills (S4.4).
     pub allow_skills: bool,
-    /// Names and patterns of tools that it may use, and the word [`Agent::NEEDED`]; absent means that
-    /// the host decides.
+    /// Names and patterns of the tools that the agent may use; may contain [`Agent::NEEDED`]. `None` lets the
+    /// host decide.
     pub tools: Option<Vec<String>>,
-    /// Ids and domains of skills that it may use; absent means all.
+    /// Ids and domains of the skills that the agent may use; `None` allows all.
     pub skills: Option<Vec<String>>,
-    /// Names and patterns of tools that need a yes, and the word [`Agent::DESTRUCTIVE`].
+    /// Names and patterns of tools that require an approval; may contain [`Agent::DESTRUCTIVE`].
     pub approve: Vec<String>,
-    /// The most turns its model may take.
+    /// Maximum number of turns of the model.
     pub max_steps: Option<u32>,
-    /// What it may spend.
+    /// Limit on what the agent may spend.
     pub budget: Option<Budget>,
-    /// Whether a run that was not started by a person may create schedules.
+    /// Whether the agent may create schedules in a run that no person started.
     pub may_schedule: bool,
-    /// How its model says what it wants done.
+    /// How the model requests actions.
     pub mode: AgentMode,
-    /// What the model is told first.
+    /// The first part of the system prompt.
     pub prompt: Text,
 }
 
 impl Agent {
-    /// Stands in `approve` for every tool whose annotations say that it destroys.
+    /// Word in `approve` for all tools whose annotations mark them as destructive.
     pub const DESTRUCTIVE: &'static str = "destructive";
 
-    /// Stands in `tools` for every tool there is, offered to the model as it is needed.
+    /// Word in `tools` for all available tools, offered to the model when it looks them up.
     pub const NEEDED: &'static str = "needed";
 
-    /// An agent of which nothing is said.
+    /// Creates an agent with default settings.
     pub fn new(id: impl Into<String>) -> Self {
         let id = id.into();
         Self {
@@ -77,14 +77,15 @@ impl Agent {
         }
     }
 
-    /// Whether it may use a tool; `None` when it does not say.
+    /// Returns whether the agent may use `tool`, or `None` if the agent has no `tools` list.
     pub fn may_use_tool(&self, tool: &str) -> Option<bool> {
         let tools = self.tools.as_ref()?;
         let names = |pattern: &String| pattern == Self::NEEDED || fits(pattern, tool);
         Some(tools.iter().any(names))
     }
 
-    /// Whether it may use a skill. A domain stands for all skills in it.
+    /// Returns whether the agent may use the skill `id`. A domain in the list allows all skills of the
+    /// domain.
     pub fn may_use_skill(&self, id: &str, domain: Option<&str>) -> bool {
         let named =
             |allowed: &String| fits(allowed, id) || domain.is_some_and(|domain| allowed == domain);

@@ -1,51 +1,51 @@
 //! The rights of a skill, job or run: those of the agent that stored or started it.
 //!
-//! Not here: which tools there are and which of them are destructive (the engine asks the router),
-//! asking a person.
+//! Not here: which tools exist and which of them are destructive (the engine asks the router), and asking a
+//! person for approval.
 
 use serde::{Deserialize, Serialize};
 
 use crate::fits;
 
-/// The rights of an agent where it worked. Everything that the agent stores, queues, runs or
-/// dispatches carries them, so that none of it may do more than the agent could do by a direct call.
+/// The rights of an agent in the place where it worked. Everything that the agent stores, queues, runs or
+/// dispatches carries them and may therefore do no more than the agent could do by a direct call.
 ///
-/// A skill that a person stored, wrote or imported, and a run that a person or a schedule of such a
-/// skill started, carries none: it has the rights of that person.
+/// A skill that a person stored, wrote or imported has no authority and runs with the rights of that person;
+/// so does a run started by a person or by a schedule of such a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authority {
-    /// The agent.
+    /// The id of the agent.
     pub agent: String,
-    /// Whether a person could be asked where the agent worked.
+    /// Whether a person could be asked for approval where the agent worked.
     #[serde(default)]
     pub attended: bool,
-    /// Lists of names and patterns. Each of them must name a tool that is called; without a list
-    /// every tool may be.
+    /// Lists of names and patterns. A tool may be called only if every list contains it; no list allows every
+    /// tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Vec<String>>,
-    /// Tools that need a person's yes: names, patterns, or `destructive`.
+    /// Tools that require an approval: names, patterns, or `destructive`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approve: Vec<String>,
-    /// Whether a tool whose server does not say that it destroys nothing needs a person's yes too: an
-    /// agent in a chat, where a person can be asked.
+    /// Whether tools without a non-destructive annotation require an approval too. Set for an agent in a
+    /// chat, where a person can be asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_unannotated: bool,
-    /// Skills that may be run by name; `None` means all.
+    /// Skills that may be run by name; `None` allows all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<String>>,
-    /// Whether skills and jobs may be stored.
+    /// Whether storing skills and queueing jobs is allowed.
     #[serde(default)]
     pub may_schedule: bool,
-    /// Tools that a person has agreed to for this one job or run.
+    /// Tools that a person has approved for this one job or run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreed: Vec<String>,
-    /// The revision of the skill that the person agreed to; none where there is no other.
+    /// The revision of the skill that the person approved, if the approval was for a skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed_to: Option<String>,
 }
 
 impl Authority {
-    /// An authority that allows no tool, no skill and no schedule.
+    /// Creates an authority that allows no tool, no skill and no schedule.
     pub fn none() -> Self {
         Self {
             tools: vec![Vec::new()],
@@ -54,19 +54,19 @@ impl Authority {
         }
     }
 
-    /// Whether a tool may be called, given all names it goes by.
+    /// Returns whether a tool may be called. `names` are all names of the tool.
     pub fn allows(&self, names: &[&str]) -> bool {
         self.tools.iter().all(|list| names_one(list, names))
     }
 
-    /// Whether a person has agreed to calls of a tool, given all names it goes by.
+    /// Returns whether a person has approved calls of a tool. `names` are all names of the tool.
     pub fn has_agreed(&self, names: &[&str]) -> bool {
         names
             .iter()
             .any(|name| self.agreed.iter().any(|agreed| agreed == name))
     }
 
-    /// Whether a skill may be run by its name.
+    /// Returns whether the skill named `skill` may be run.
     pub fn may_run(&self, skill: &str) -> bool {
         let Some(skills) = &self.skills else {
             return true;
@@ -74,7 +74,8 @@ impl Authority {
         skills.iter().any(|allowed| allowed == skill)
     }
 
-    /// What both allow. A person's yes is for everything in the run it was given for.
+    /// Returns the intersection of both rights. Tools approved in either count as approved in the result,
+    /// because an approval covers everything in the run it was given for.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let mut both = self.clone();
@@ -102,9 +103,9 @@ impl Authority {
         both
     }
 
-    /// The same for a skill that a person wrote: which tools it calls is the person's decision, the
-    /// approvals of the agent that runs it still apply. The person knows the tools, also those whose
-    /// servers say nothing about them.
+    /// Returns these rights without the restrictions that do not apply to a skill written by a person. The
+    /// author decided which tools the skill calls and knows them, also those without annotations; the
+    /// approvals of the agent that runs the skill still apply.
     #[must_use]
     pub fn over_a_persons_skill(&self) -> Self {
         Self {
@@ -114,7 +115,7 @@ impl Authority {
         }
     }
 
-    /// The same for a run of a revision: a person's agreement counts only if the question named that
+    /// Returns these rights for a run of `revision`: keeps a person's approval only if it names that
     /// revision.
     #[must_use]
     pub fn agreed_for(&self, revision: &str) -> Self {
@@ -124,7 +125,7 @@ impl Authority {
         self.not_agreed()
     }
 
-    /// The same, without what a person agreed to.
+    /// Returns these rights without the approvals of a person.
     #[must_use]
     pub fn not_agreed(&self) -> Self {
         Self {

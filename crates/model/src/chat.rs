@@ -1,4 +1,4 @@
-//! Requests to models and their replies, the same for every provider.
+//! Requests to models and their replies, in a form shared by all providers.
 
 use std::sync::Arc;
 
@@ -8,36 +8,36 @@ use serde_json::Value;
 use crate::Object;
 use crate::choice::choice;
 
-/// One entry of a conversation with a model.
+/// One message of a conversation with a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// A person, or the engine in their place.
+    /// A message from a person, or from the engine in that role.
     User {
-        /// What they say.
+        /// The text of the message.
         text: String,
     },
-    /// The model.
+    /// A message from the model.
     Assistant {
-        /// What it says.
+        /// The text of the reply.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
-        /// What it wants done.
+        /// The calls that the model requests.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
-        /// What its provider wants to see again unchanged, such as signed thoughts.
+        /// Provider data that must be sent back unchanged, such as signed reasoning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<Value>,
     },
     /// The result of a call.
     Tool {
-        /// The call's id.
+        /// The id of the call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// The result as the model reads it.
+        /// The result as shown to the model.
         text: String,
-        /// True when it failed.
+        /// Whether the call failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },
@@ -66,35 +66,35 @@ impl Message {
     }
 }
 
-/// A call that a model asks for.
+/// A call that a model requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Names the call within its conversation.
+    /// Identifies the call within its conversation.
     pub id: String,
-    /// The tool, as the model spells it.
+    /// The name of the tool, as the model spelled it.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     pub args: CallArgs,
 }
 
-/// The arguments of a call, as they came.
+/// The arguments of a call, as received.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallArgs {
     /// A JSON object.
     Object(Object),
-    /// Something else: cut off, malformed, or no object. It is never mended by guessing.
+    /// Anything else: truncated, malformed, or not an object. Never repaired by guessing.
     Invalid(String),
 }
 
-/// A tool as a model is told of it.
+/// A tool as described to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// Its name, letters, digits, `_` and `-` only, as every provider allows.
+    /// The name: only letters, digits, `_` and `-`, which every provider accepts.
     pub name: String,
-    /// What it is for.
+    /// The purpose of the tool.
     pub description: String,
-    /// The JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub schema: Value,
 }
 
@@ -103,94 +103,94 @@ pub struct ToolSpec {
 pub struct PromptPart {
     /// The text.
     pub text: String,
-    /// True when it is the same from call to call, so that a provider may keep it.
+    /// Whether the text is the same in every request, so that a provider can cache it.
     #[serde(default)]
     pub stable: bool,
 }
 
-/// Whether the model has to call something.
+/// Which tools the model must call, if any.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// At least one tool.
+    /// The model must call at least one tool.
     Required,
-    /// This tool.
+    /// The model must call this tool.
     Named(String),
-    /// None.
+    /// The model must not call a tool.
     None,
 }
 
-/// Everything a model is given for one turn.
+/// The input of a model for one turn.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ModelRequest {
     /// The system prompt, stable parts first.
     pub system: Arc<[PromptPart]>,
-    /// The conversation so far.
+    /// The conversation so far, oldest message first.
     pub messages: Vec<Message>,
-    /// What it may call.
+    /// The tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
-    /// Whether it has to.
+    /// Whether the model must call a tool.
     pub choice: ToolChoice,
-    /// The most tokens it may write; the model's setting when absent.
+    /// Maximum number of output tokens; `None` uses the model's setting.
     pub max_tokens: Option<u32>,
-    /// A GBNF grammar that the answer must follow, for servers that know grammars.
+    /// A GBNF grammar that the reply must follow, for servers that support grammars.
     pub grammar: Option<String>,
 }
 
-/// What a model answered.
+/// The reply of a model.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// What it says.
+    /// The text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// What it wants done, in order.
+    /// The requested calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// Why it stopped.
+    /// Why generation stopped.
     #[serde(default)]
     pub stop: StopReason,
-    /// What it took.
+    /// The tokens used.
     #[serde(default)]
     pub usage: TokenUsage,
-    /// See [`Message::Assistant`].
+    /// Provider data to send back unchanged; see [`Message::Assistant`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
 }
 
-/// Why a model stopped.
+/// Why a model stopped generating.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It had said everything.
+    /// The reply is complete.
     #[default]
     Done,
-    /// It wants something called.
+    /// The model requests calls.
     Calls,
-    /// It ran into the limit of tokens; what it wrote is cut off.
+    /// The token limit was reached; the reply is truncated.
     Length,
-    /// It, or its provider, refused.
+    /// The model or its provider refused.
     Refused,
-    /// Something else, in the provider's word.
+    /// Another reason, as named by the provider.
     Other(String),
 }
 
-/// Tokens that a model took.
+/// Token counts of model requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// Tokens that were read, cached ones included.
+    /// Input tokens, including cached ones.
     pub input: u64,
-    /// How many of those came from the provider's cache.
+    /// Input tokens read from the provider's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached: u64,
-    /// How many of those the provider has put into its cache, where it says so.
+    /// Input tokens that the provider wrote to its cache, if it reports them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_write: u64,
-    /// Tokens that were written.
+    /// Output tokens.
     pub output: u64,
-    /// True when the provider said nothing and these are estimates.
+    /// Whether the counts are estimates, because the provider reported none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
@@ -204,7 +204,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl TokenUsage {
-    /// Tokens in and out together.
+    /// Returns the sum of input and output tokens.
     pub fn total(self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -221,21 +221,21 @@ impl From<&ModelReply> for Message {
 }
 
 impl ModelRequest {
-    /// A rough count of what a model has to read before the first message.
+    /// Estimates the tokens of the system prompt and the tools.
     pub fn head_tokens(&self) -> u64 {
         let system = self.system.iter();
         let system = system.map(|part| estimate_tokens(&part.text));
         system.chain(self.tools.iter().map(ToolSpec::tokens)).sum()
     }
 
-    /// A rough count of what a model has to read.
+    /// Estimates the tokens of the whole request.
     pub fn tokens(&self) -> u64 {
         self.head_tokens() + self.messages.iter().map(Message::tokens).sum::<u64>()
     }
 }
 
 impl Message {
-    /// A rough count of what a model has to read for it.
+    /// Estimates the tokens of this message.
     pub fn tokens(&self) -> u64 {
         match self {
             Self::User { text } | Self::Tool { text, .. } => estimate_tokens(text),
@@ -248,17 +248,17 @@ impl Message {
 }
 
 impl ToolSpec {
-    /// How many tokens it takes with every question, about.
+    /// Estimates the tokens that this tool adds to every request.
     pub fn tokens(&self) -> u64 {
         estimate_tokens(&self.description) + estimate_tokens(&self.schema.to_string())
     }
 }
 
-/// A rough count of the tokens of a text, on the high side: for budgets and for fitting a prompt,
-/// where the provider has not counted yet.
+/// Estimates the number of tokens of `text`, rather too high than too low. Used for budgets and for fitting a
+/// prompt, before the provider has counted.
 pub fn estimate_tokens(text: &str) -> u64 {
     let letters = text.chars().count();
     let wide = text.chars().filter(|c| !c.is_ascii()).count();
-    // About three ASCII characters or one other to a token.
+    // On average, three ASCII characters or one other character make a token.
     ((letters - wide).div_ceil(3) + wide) as u64
 }

@@ -1,14 +1,14 @@
-//! Closed sets of words, such as `skip | queue | cancel_other | allow`, and words near them.
+//! Closed sets of words, such as `skip | queue | cancel_other | allow`, and suggestions for misspelt words.
 
 /// An enum whose variants are written as fixed words in skill files.
 ///
-/// One definition serves parsing, messages ("expected one of …"), rendering
-/// and the JSON Schema, so that they cannot disagree.
+/// One definition serves parsing, messages ("expected one of …"), rendering and the JSON Schema, so that they
+/// cannot disagree.
 pub trait Choice: Copy + Sized + 'static {
-    /// Every variant with its word, in the order in which they are shown.
+    /// All variants with their words, in display order.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// The variant that is written as `word`.
+    /// Returns the variant written as `word`, or `None` if no variant is.
     fn from_word(word: &str) -> Option<Self> {
         Self::WORDS
             .iter()
@@ -16,7 +16,7 @@ pub trait Choice: Copy + Sized + 'static {
             .map(|(_, choice)| *choice)
     }
 
-    /// The word of this variant.
+    /// Returns the word of this variant.
     fn word(self) -> &'static str;
 }
 
@@ -63,7 +63,7 @@ macro_rules! choice {
 
 pub(crate) use choice;
 
-/// The candidate that is most likely meant by a mistyped word, if one is near.
+/// Returns the candidate closest to `word`, or `None` if none is similar enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     candidates
@@ -73,8 +73,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters differ, if few enough do: a third of them, or more when
-/// the beginning is right and the rest is alike (`upcase` for `upper`).
+/// Returns the edit distance if it is small enough: at most a third of the letters, or more if the first two
+/// letters are equal and the words are similar (`upcase` for `upper`).
 fn distance(word: &str, candidate: &str) -> Option<usize> {
     let distance = strsim::osa_distance(word, candidate);
     let slip = distance <= (word.chars().count() / 3).max(1);
@@ -83,16 +83,16 @@ fn distance(word: &str, candidate: &str) -> Option<usize> {
     (slip || alike()).then_some(distance)
 }
 
-/// Words that actions go by (S2.58). One of them is never a slip for another.
+/// Words for common actions (S2.58). None of them is treated as a misspelling of another.
 const ACTIONS: [&str; 8] = [
     "search", "get", "list", "read", "create", "update", "delete", "send",
 ];
 
-/// The skill, command or tool that is most likely meant by a mistyped name.
+/// Returns the skill, command or tool closest to the misspelt `name`, or `None` if none is similar enough.
 ///
-/// Stricter than [`nearest`]: what is suggested may be called without another thought. Every part of
-/// the name is the same or misspelt, and a part that is a word of its own among the names is not a
-/// slip for another one: `tasks.get` never suggests `tasks.set`, nor `gmail_read` `gmail_send`.
+/// Stricter than [`nearest`], because a model may call the suggestion without checking it. Every part of the
+/// name must be equal or misspelt, and a part that occurs in any of `names` is not a misspelling: `tasks.get`
+/// never suggests `tasks.set`, nor `gmail_read` `gmail_send`.
 pub fn nearest_name<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let names: Vec<&str> = names.into_iter().collect();
     let name = name.trim().to_lowercase();
@@ -113,7 +113,8 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
         .filter(|part| !part.is_empty())
 }
 
-/// How many letters differ between a name, given with its parts, and one that it may stand for.
+/// Returns the edit distance between `name`, split into `slips` (each part, and whether it is a known word),
+/// and `candidate`; `None` if `name` is not a misspelling of it.
 fn misspelt(name: &str, slips: &[(&str, bool)], candidate: &str) -> Option<usize> {
     let candidate = candidate.to_lowercase();
     let joined = |name: &str| parts(name).collect::<String>();
@@ -139,7 +140,7 @@ fn misspelt(name: &str, slips: &[(&str, bool)], candidate: &str) -> Option<usize
 mod tests {
     use super::nearest_name;
 
-    /// S2.44: suggestions are near spellings, and never one action for another.
+    /// S2.44: suggestions are similar spellings, and never one action for another.
     #[test]
     fn only_slips_are_suggested() {
         let skills = [
@@ -163,7 +164,7 @@ mod tests {
             ("gmail_list_event", Some("gmail_list_events")),
             ("reprot", Some("report")),
             ("weekly_report", Some("weekly-report")),
-            // Words of their own, which are no slips for others.
+            // Known words, which are not misspellings of others.
             ("tasks.get", None),
             ("tasks.update", None),
             ("tasks.send", None),
@@ -171,7 +172,7 @@ mod tests {
             ("email.add", None),
             ("gmail_read", None),
             ("notes.send", None),
-            // Too far away.
+            // Not similar enough.
             ("email.forward", None),
             ("tasks.remove", None),
             ("calendar.send", None),

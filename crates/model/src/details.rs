@@ -1,20 +1,20 @@
-//! What people read about a skill.
+//! The descriptive fields of a skill.
 
 use serde_json::{Value, json};
 
-/// Defines [`Details`] and its rows: a field is one line, with its key, what it takes, and what it is for. `Text(80)`
-/// takes at most 80 characters, and `Texts(80)` texts of at most 80.
+/// Defines [`Details`] and its rows. Each field is one line with its key, its type and its help text.
+/// `Text(80)` is a text of at most 80 characters, `Texts(80)` a list of texts of at most 80 characters each.
 macro_rules! details {
     ( $( $field:ident: $takes:ident $( ( $most:literal ) )? = $help:literal ),+ $(,)? ) => {
-        /// The descriptive fields of a skill: people see them and find the skill by them; they do not decide how it
-        /// runs.
+        /// The descriptive fields of a skill. They help people to recognise and find it and do not affect how
+        /// it runs.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Details {
             $( #[doc = $help] pub $field: details!(@type $takes), )+
         }
 
         impl Details {
-            /// All fields, in the order in which files have them.
+            /// All fields, in the order in which files contain them.
             pub const ROWS: &'static [DetailRow] = &[ $( DetailRow {
                 key: stringify!($field),
                 help: $help,
@@ -29,20 +29,20 @@ macro_rules! details {
     (@most $most:literal) => { Some($most) };
 }
 
-/// A descriptive field.
+/// The definition of a descriptive field.
 #[derive(Clone, Copy)]
 pub struct DetailRow {
-    /// Its key in files.
+    /// The key in files.
     pub key: &'static str,
-    /// What it is for, in a line of the reference.
+    /// One line of help for the reference.
     pub help: &'static str,
-    /// The most characters of its text, or of each of its texts.
+    /// Maximum number of characters of the text, or of each text.
     pub most: Option<u32>,
-    /// Where its value is kept.
+    /// Accessor for the value.
     pub place: DetailPlace,
 }
 
-/// Where the value of a descriptive field is kept, and so what the field takes.
+/// Accessor for the value of a descriptive field; the variant is the type of the field.
 #[derive(Clone, Copy)]
 pub enum DetailPlace {
     /// A text.
@@ -59,7 +59,7 @@ details! {
 }
 
 impl Details {
-    /// The fields that say something, as the keys and values of a file.
+    /// Returns the fields that have a value, as keys and values of a file.
     pub fn entries(&self) -> Vec<(&'static str, Value)> {
         let mut all = self.clone();
         let mut value = |place| match place {

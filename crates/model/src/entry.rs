@@ -1,17 +1,17 @@
-//! One entry of a list that a model is shown.
+//! Entries of the lists in a prompt.
 
 use std::sync::Arc;
 
-/// An entry in the form in which it stands in a prompt. The crate that knows the thing writes
-/// the form; the prompt only decides which entries there is room for.
+/// An entry of a list in a prompt, already rendered. The crate that owns the listed thing renders it; the
+/// prompt only selects the entries that fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptEntry {
-    /// What the model may pass to use it.
+    /// The name that the model passes to use the entry.
     pub name: Arc<str>,
-    /// What it is for, to compare with what is asked.
+    /// The description, compared with the user's message when entries are selected.
     pub about: Arc<str>,
-    /// The lines of the prompt, with the end of the last one.
+    /// The rendered lines, including the final line break.
     pub text: Arc<str>,
-    /// Which of two comes first when there is no room for both.
+    /// Decides which entry is kept if not all fit; higher first.
     pub priority: i64,
 }

@@ -1,51 +1,52 @@
-//! What went wrong with a step or a run.
+//! Failures of steps and runs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{FailureClass, ProblemCode};
 
-/// A failure with everything that policy and people need to know of it.
+/// A failure, with everything that policies and people need to know about it.
 ///
-/// The code that saw the failure sets the class; no later code guesses it from the text.
+/// The code that detects the failure sets the class; no later code guesses it from the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub class: FailureClass,
-    /// A word for programs that says more than the class, such as `missing_flags`; it never changes.
+    /// A stable word for programs, more specific than the class, such as `missing_flags`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ProblemCode>,
-    /// What happened, in a sentence.
+    /// One sentence that describes what happened.
     pub message: String,
-    /// What a person can do about it.
+    /// What a person can do about the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// True when the call may have taken effect all the same.
+    /// Whether the failed call may have taken effect.
     #[serde(default, skip_serializing_if = "is_false")]
     pub in_doubt: bool,
-    /// True when nothing was tried, because a tool or its server is not there.
+    /// Whether the call was not attempted, because a tool or its server is missing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub blocked: bool,
-    /// True when the tool itself reported it in its answer (`isError`), so that the call as such worked.
+    /// Whether the tool itself reported the failure in its answer (`isError`), so that the call as such
+    /// succeeded.
     #[serde(default, skip_serializing_if = "is_false")]
     pub reported: bool,
-    /// What does not work, where other skills that use it fail as well. In a box, because failures are
-    /// moved often and few of them are outages.
+    /// The shared resource that is unavailable, so that other skills using it fail too. Boxed, because
+    /// failures are moved often and few of them are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Box<Outage>>,
-    /// The scope of the budget of a day that does not suffice, such as `skill:mail@2026-11-15`.
+    /// The scope of the exhausted daily budget, such as `skill:mail@2026-11-15`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Box<str>>,
 }
 
-/// Something that skills share and that does not work.
+/// An unavailable resource that several skills share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outage {
     /// An MCP server cannot be reached.
     Server(String),
-    /// A model cannot be asked.
+    /// A model is unavailable.
     Model(String),
-    /// No server offers a tool.
+    /// No server provides this tool.
     Tool(String),
     /// No model is configured.
     NoModel,
@@ -60,7 +61,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Failure {
-    /// A definite failure.
+    /// Creates a failure that had no effect.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         Self {
             class,
@@ -75,49 +76,49 @@ impl Failure {
         }
     }
 
-    /// The same failure with a code.
+    /// Sets the code.
     #[must_use]
     pub fn code(mut self, code: ProblemCode) -> Self {
         self.code = Some(code);
         self
     }
 
-    /// The same failure with a remedy.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same failure of a call that may have taken effect.
+    /// Marks the failed call as one that may have taken effect.
     #[must_use]
     pub fn in_doubt(mut self) -> Self {
         self.in_doubt = true;
         self
     }
 
-    /// The same failure of a call that could not even be tried.
+    /// Marks the call as not attempted.
     #[must_use]
     pub fn blocked(mut self) -> Self {
         self.blocked = true;
         self
     }
 
-    /// The same failure, which the tool itself reported in its answer.
+    /// Marks the failure as reported by the tool in its answer.
     #[must_use]
     pub fn reported(mut self) -> Self {
         self.reported = true;
         self
     }
 
-    /// The same failure, which concerns everything that uses the same thing.
+    /// Sets the unavailable resource.
     #[must_use]
     pub fn outage(mut self, outage: Outage) -> Self {
         self.outage = Some(Box::new(outage));
         self
     }
 
-    /// The same failure because the budget of a day does not suffice.
+    /// Sets the scope of the exhausted daily budget.
     #[must_use]
     pub fn budget(mut self, scope: &str) -> Self {
         self.budget = Some(scope.into());

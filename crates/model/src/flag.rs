@@ -1,24 +1,24 @@
-//! The flag table of a man-page skill, read from its `## Flags` section.
+//! The flags of a man page, read from its `## Flags` section.
 
-/// One flag of a command, as its line of prose describes it (S2.5).
+/// One flag of a command, as described by its line in the page (S2.5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
     /// The name without the leading dashes.
     pub name: String,
-    /// The prose of the line, with the markers left in.
+    /// The description, with markers such as `(required)` kept.
     pub description: String,
-    /// Whether the line says `(required)`.
+    /// Whether the line contains `(required)`.
     pub required: bool,
-    /// What the flag takes.
+    /// The kind of value that the flag takes.
     pub value: FlagValue,
     /// The words after `(default: …)`, in order.
     pub default: Vec<String>,
 }
 
-/// What a flag takes.
+/// The kind of value that a flag takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlagValue {
-    /// Nothing: its presence means true (`(boolean flag)`).
+    /// No value: the presence of the flag means true (`(boolean flag)`).
     Presence,
     /// Any text.
     Any,

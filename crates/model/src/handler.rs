@@ -1,9 +1,9 @@
-//! The `handler` of a page: the tool or skill that carries out its command.
+//! The `handler` of a man page: the tool or skill that executes its command.
 //!
-//! Names only. Not here: the code behind them, and whether a tool or a skill exists, which is
-//! known when it is called.
+//! Names only. Not here: the implementation of handlers, and whether a tool or skill exists, which is checked
+//! when it is called.
 
-/// Handlers of deft's own, by domain (S2.61). One that is `there` has code behind it.
+/// Built-in handlers by domain (S2.61); the boolean says whether this version implements them.
 const OWN: &[(&str, &[&str], bool)] = &[
     ("email", &["send", "search", "read", "draft"], false),
     (
@@ -19,20 +19,20 @@ const OWN: &[(&str, &[&str], bool)] = &[
     ("workflow", &["build"], false),
 ];
 
-/// Who carries a command out.
+/// The target that executes a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Handler {
-    /// `tool:NAME`: a tool takes the flags as its arguments.
+    /// `tool:NAME`: a tool that takes the flags as its arguments.
     Tool(String),
-    /// `workflow:NAME` or `skill:NAME`: another skill takes them as its inputs.
+    /// `workflow:NAME` or `skill:NAME`: a skill that takes the flags as its inputs.
     Skill(String),
-    /// Code of deft, named as the skill is: `email.send`.
+    /// A built-in handler, named like a skill: `email.send`.
     BuiltIn(String),
 }
 
 impl Handler {
-    /// The handler that a text means. The seeds name theirs as modules,
-    /// `Assistant.Skills.Email.Send`; ours are named as the skill is, by the last two parts.
+    /// Parses the `handler` of a page. Existing pages name handlers like modules,
+    /// `Assistant.Skills.Email.Send`; the built-in handler is named by the last two parts.
     pub fn from_text(text: &str) -> Self {
         let text = text.trim();
         match text.split_once(':') {
@@ -42,7 +42,7 @@ impl Handler {
         }
     }
 
-    /// Names of all handlers of deft's own, also of those that are still to come.
+    /// Returns the names of all built-in handlers, including those not yet implemented.
     pub fn built_in() -> impl Iterator<Item = String> {
         let names = |(domain, actions, _): &(&str, &[&str], bool)| {
             let name = |action: &&str| format!("{domain}.{action}");
@@ -51,12 +51,12 @@ impl Handler {
         OWN.iter().flat_map(names)
     }
 
-    /// Whether deft has, or will have, a handler of this name.
+    /// Returns whether a built-in handler with this name exists or is planned.
     pub fn is_built_in(name: &str) -> bool {
         Self::built_in().any(|known| known == name)
     }
 
-    /// Whether there is code behind a handler of deft's own in this version.
+    /// Returns whether this version implements the built-in handler `name`.
     pub fn is_there(name: &str) -> bool {
         let domain = name.split('.').next().unwrap_or_default();
         let mut own = OWN.iter();
@@ -74,8 +74,8 @@ impl std::fmt::Display for Handler {
     }
 }
 
-/// The name of a module as ours. A name of ours that differs only in where its words are parted
-/// is what is meant: `HubSpot.Contacts` is `hubspot.contacts`.
+/// Converts a module name to the name of a handler: the known name with the same letters if there is one
+/// (`HubSpot.Contacts` is `hubspot.contacts`), otherwise the last two parts in snake case.
 fn module(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split('.').collect();
     let is_module = |part: &&str| part.starts_with(|c: char| c.is_ascii_uppercase());
@@ -90,7 +90,7 @@ fn module(text: &str) -> Option<String> {
     Some(own.unwrap_or_else(|| format!("{}.{}", snake(domain), snake(action))))
 }
 
-/// `ContactList` is `contact_list`, `HTTPGet` is `http_get`.
+/// Converts to snake case: `ContactList` to `contact_list`, `HTTPGet` to `http_get`.
 fn snake(part: &str) -> String {
     let characters: Vec<char> = part.chars().collect();
     let mut out = String::new();

@@ -1,21 +1,24 @@
-//! Names of things.
+//! Ids, digests and revisions.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a skill is called in commands, tools and listings: its dotted name
-/// (`email.send`) or the name of its folder (`code-review`).
+/// The agent that a skill belongs to if it names none, and the default of the setting `agent.default`.
+pub const DEFAULT_AGENT: &str = "thinker";
+
+/// The name of a skill in commands, tools and listings: a dotted name (`email.send`) or the name of its
+/// folder (`code-review`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SkillId(Arc<str>);
 
 impl SkillId {
-    /// Wraps an id that its reader has checked.
+    /// Wraps an id that the caller has validated.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -27,8 +30,7 @@ impl fmt::Display for SkillId {
     }
 }
 
-// `str` and `SkillId` hash and compare alike, so a map keyed by ids can be
-// asked with plain text.
+// `str` and `SkillId` hash and compare alike, so a map keyed by ids can be queried with plain text.
 impl Borrow<str> for SkillId {
     fn borrow(&self) -> &str {
         &self.0
@@ -45,7 +47,7 @@ impl Digest {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn into_bytes(self) -> [u8; 32] {
         self.0
     }
@@ -53,7 +55,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Every run writes the revision of its skill; a formatter call per byte would be 32 of them.
+        // Every run writes the revision of its skill; one formatter call per byte would be 32 calls.
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
         let text: String = digits
@@ -79,7 +81,7 @@ impl Revision {
         Self(digest)
     }
 
-    /// Reads what `Display` writes: 64 hexadecimal digits.
+    /// Parses the output of `Display`: 64 hexadecimal digits. Returns `None` for any other text.
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
         if text.len() != 2 * bytes.len() {
@@ -92,7 +94,7 @@ impl Revision {
         Some(Self(Digest(bytes)))
     }
 
-    /// The first twelve hexadecimal digits, for people.
+    /// Returns the first twelve hexadecimal digits, for display.
     pub fn short(&self) -> String {
         let mut text = self.to_string();
         text.truncate(12);

@@ -1,15 +1,14 @@
-//! The vocabulary of deft: what a skill is once it has been read, whatever it
-//! was written as.
+//! The vocabulary of deft: what a skill is after parsing, independent of its dialect.
 //!
-//! Everything here is plain data. This crate does not parse, render, check or
-//! store anything, knows no file system and no clock, and takes a type only
-//! when two crates share it.
+//! Everything here is plain data. This crate does not parse, render, check or store anything and uses no file
+//! system and no clock. A type belongs here only if at least two crates share it.
 
 mod agent;
 mod authority;
 mod cause;
 mod chat;
 mod choice;
+mod clip;
 mod details;
 mod entry;
 mod event_type;
@@ -41,13 +40,14 @@ pub use chat::{
     ToolCall, ToolChoice, ToolSpec, estimate_tokens,
 };
 pub use choice::{Choice, nearest, nearest_name};
+pub use clip::{clip, clip_value};
 pub use details::{DetailPlace, DetailRow, Details};
 pub use entry::PromptEntry;
 pub use event_type::EventType;
 pub use failure::{Failure, Outage};
 pub use flag::{Flag, FlagValue};
 pub use handler::Handler;
-pub use ids::{Digest, Revision, SkillId};
+pub use ids::{DEFAULT_AGENT, Digest, Revision, SkillId};
 pub use money::{Usage, Usd};
 pub use origin::RunOrigin;
 pub use pattern::fits;

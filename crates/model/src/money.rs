@@ -1,15 +1,14 @@
-//! Money as it is counted: whole millionths of a US dollar, so that sums are exact.
+//! Amounts of money, counted in whole millionths of a US dollar so that sums are exact.
 //!
-//! Dollars as decimal numbers come in from files and go out in documents, here and nowhere else.
-//! Not here: prices, limits, words for people.
+//! This is the only place that converts from and to decimal dollars. Not here: prices, limits, formatting for
+//! people.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An amount of money. In documents it is a number of dollars with at most six digits behind the
-/// point.
+/// An amount of money. Serialised as a number of dollars with at most six decimal places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Usd {
     micros: u64,
@@ -18,12 +17,12 @@ pub struct Usd {
 const MICROS: f64 = 1e6;
 
 impl Usd {
-    /// So many millionths of a dollar.
+    /// Creates an amount of `micros` millionths of a dollar.
     pub const fn from_micros(micros: u64) -> Self {
         Self { micros }
     }
 
-    /// The nearest amount to a number of dollars; less than nothing is nothing.
+    /// Rounds `dollars` to the nearest amount; a negative number becomes zero.
     pub fn from_dollars(dollars: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -34,12 +33,12 @@ impl Usd {
         Self { micros }
     }
 
-    /// In millionths of a dollar.
+    /// Returns the amount in millionths of a dollar.
     pub const fn micros(self) -> u64 {
         self.micros
     }
 
-    /// In dollars: the decimal number that is meant, without noise behind it.
+    /// Returns the amount in dollars, as the closest decimal number without rounding noise.
     #[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^52")]
     pub fn dollars(self) -> f64 {
         self.micros as f64 / MICROS
@@ -78,18 +77,18 @@ impl<'de> Deserialize<'de> for Usd {
     }
 }
 
-/// What models took for a run.
+/// The model usage of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens that were read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Tokens that were written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// Money.
+    /// The cost.
     pub cost_usd: Usd,
-    /// Requests to models, each try of a question on its own.
+    /// Requests to models; every retry counts.
     pub llm_calls: u64,
-    /// How many of the requests were interrupted by a crash, so that what they took is estimated.
+    /// Requests that a crash interrupted, so that their usage is estimated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub estimated_calls: u64,
 }

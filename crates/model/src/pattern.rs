@@ -1,6 +1,6 @@
-//! Patterns over names of tools and skills.
+//! Patterns for names of tools and skills.
 
-/// Whether a name fits a pattern, in which `*` stands for anything.
+/// Returns whether `name` matches `pattern`, where `*` stands for any text.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How a skill may run: effects, healing, limits, budgets and notices.
+//! The policy of a skill: effects, healing, limits, budgets and notices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,195 +7,195 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::choice::choice;
-use crate::{Authority, Object};
+use crate::{Authority, DEFAULT_AGENT, Object};
 
 choice! {
-    /// What repeating a call would do.
+    /// The effects of repeating a call.
     Effects {
-        /// Nothing outside changes.
+        /// The call changes nothing outside deft.
         None = "none",
-        /// Repeating it changes nothing more.
+        /// Repeating the call has no further effect.
         Idempotent = "idempotent",
-        /// It must not be repeated unasked.
+        /// The call must not be repeated without asking.
         Once = "once",
     }
 }
 
 choice! {
-    /// Why something failed (X18).
+    /// The kind of a failure (X18).
     FailureClass {
-        /// The other side could not be reached.
+        /// The other side is unreachable.
         Network = "network",
-        /// The other side refused who we are.
+        /// The other side rejected the credentials.
         Auth = "auth",
         /// A quota of the other side is used up.
         Quota = "quota",
-        /// What was asked for does not exist.
+        /// The requested thing does not exist.
         NotFound = "not_found",
-        /// It took too long.
+        /// The operation took too long.
         Timeout = "timeout",
-        /// What was given is wrong.
+        /// The input is invalid.
         Invalid = "invalid",
-        /// A step, loop or size limit of ours.
+        /// A limit of deft on steps, loops or sizes.
         Limit = "limit",
-        /// A person or another part of deft stopped it.
+        /// Stopped by a person or another part of deft.
         Cancelled = "cancelled",
-        /// A budget is spent.
+        /// A budget is exhausted.
         Budget = "budget",
-        /// It was cut off and may have happened.
+        /// Cut off, for example by a crash; the call may have taken effect.
         Interrupted = "interrupted",
-        /// None of these.
+        /// Any other failure.
         Other = "other",
     }
 }
 
 choice! {
-    /// What happens to slots that could not run in time (X3).
+    /// The rule for slots that passed while deft was not running (X3).
     Misfire {
-        /// One run for the whole stretch.
+        /// One run for all missed slots.
         Once = "once",
-        /// None.
+        /// No run.
         Skip = "skip",
-        /// One run for each slot.
+        /// One run for each missed slot.
         All = "all",
     }
 }
 
 choice! {
-    /// What happens when a run of the same skill is still going.
+    /// The rule for a slot that comes while the skill still runs.
     Overlap {
-        /// The new one is skipped.
+        /// Skip the new run.
         Skip = "skip",
-        /// The new one waits.
+        /// Queue the new run.
         Queue = "queue",
-        /// The old one is cancelled.
+        /// Cancel the old run.
         CancelOther = "cancel_other",
-        /// Both run.
+        /// Run both.
         Allow = "allow",
     }
 }
 
 choice! {
-    /// What a budget is counted over.
+    /// The period of a budget.
     BudgetPeriod {
         /// A single run.
         Run = "run",
-        /// A day in the skill's zone.
+        /// A day in the skill's time zone.
         Day = "day",
     }
 }
 
 choice! {
-    /// What happens when a budget is spent.
+    /// The reaction to an exhausted budget.
     ExhaustedAction {
-        /// The skill is paused.
+        /// Pause the skill.
         Pause = "pause",
-        /// The run is skipped.
+        /// Skip the run.
         Skip = "skip",
-        /// A person is asked.
+        /// Ask a person.
         Ask = "ask",
     }
 }
 
 choice! {
-    /// Why a skill does not fire (X1). Only `missing_tools` may be cleared without a person.
+    /// Why a skill is disabled (X1). Only `missing_tools` may be cleared without a person.
     DisabledReason {
-        /// A person or an assistant switched it off.
+        /// A person or an assistant disabled the skill.
         User = "user",
-        /// It failed too often in a row.
+        /// The skill failed too often in a row.
         Failures = "failures",
-        /// Tools that it needs are not there.
+        /// Required tools are missing.
         MissingTools = "missing_tools",
-        /// Its file was removed.
+        /// The file of the skill was removed.
         FileRemoved = "file_removed",
-        /// It was to fire once and did.
+        /// A one-time skill has fired.
         OneShotDone = "one_shot_done",
-        /// Its budget is spent.
+        /// The budget of the skill is exhausted.
         Budget = "budget",
-        /// An assistant deleted it; its file is still there.
+        /// An assistant deleted the skill; its file still exists.
         Deleted = "deleted",
     }
 }
 
-/// A remedy that is tried before a failed call is retried.
+/// A heal rule: a tool call that repairs a failure before the failed call is retried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heal {
-    /// The failures it answers to.
+    /// The failure classes that the rule applies to.
     pub when: Vec<FailureClass>,
-    /// The tool that mends.
+    /// The tool to call.
     pub tool: String,
-    /// Its arguments; texts may be templates.
+    /// The arguments; texts may be templates.
     pub args: Value,
 }
 
-/// What must be true before a run may call itself a success.
+/// Conditions that a run must fulfil to count as a success.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Expect {
     /// Tools that must have succeeded.
     pub called: Vec<String>,
-    /// A condition over the outputs.
+    /// A condition on the outputs.
     pub that: Option<String>,
-    /// A JSON Schema for the answer.
+    /// A JSON Schema of the answer.
     pub schema: Option<Value>,
 }
 
 /// A hard limit on what a skill may spend on models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// Tokens, in and out together.
+    /// Limit on the sum of input and output tokens.
     pub tokens: Option<u64>,
-    /// Money.
+    /// Limit on the cost, in US dollars.
     pub cost_usd: Option<f64>,
-    /// What both are counted over.
+    /// The period over which both limits count.
     pub per: BudgetPeriod,
-    /// What happens when they are spent.
+    /// The reaction to reaching a limit.
     pub on_exhausted: ExhaustedAction,
 }
 
-/// Everything about a run that is not its body.
+/// Limits and reactions of a skill: everything about a run except its body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// Whether triggers may fire it at all.
+    /// Whether triggers may fire the skill.
     pub enabled: bool,
-    /// The agent that it belongs to and runs as (X6).
+    /// The agent that owns the skill and that it runs as (X6).
     pub agent_id: String,
-    /// The most turns a model may take (S0.5).
+    /// Maximum number of turns of a model (S0.5).
     pub max_steps: u32,
-    /// Whether a finished run is reported (S0.6).
+    /// Whether finished runs are reported (S0.6).
     pub notify_on_completion: bool,
-    /// The least time between reports; zero means the host's default.
+    /// Minimum time between reports; zero means the host's default.
     pub notify_interval_minutes: u32,
-    /// What repeating its calls would do, where a step does not say.
+    /// The effects of repeating a call, for steps that do not set their own.
     pub effects: Option<Effects>,
-    /// Remedies for every step.
+    /// Heal rules for every step.
     pub heal: Vec<Heal>,
-    /// How many remedies a run may take.
+    /// Maximum number of heals per run.
     pub max_heals: u32,
-    /// Post-conditions.
+    /// Conditions for a success.
     pub expect: Option<Expect>,
-    /// What models may cost.
+    /// Limit on the cost of models.
     pub budget: Option<Budget>,
-    /// What happens to late slots.
+    /// The rule for missed slots.
     pub misfire: Misfire,
-    /// How late is too late.
+    /// The age up to which missed slots are still run.
     pub misfire_window: Duration,
-    /// What happens when runs meet; unset means the cause decides.
+    /// The rule for overlapping runs; `None` lets the cause of the fire decide.
     pub overlap: Option<Overlap>,
-    /// A check before the run that costs no model call.
+    /// A check before each run that needs no model call.
     pub preflight: Option<Value>,
-    /// The zone of its days and times; the host's when absent.
+    /// The time zone of days and times; `None` means the host's.
     pub timezone: Option<String>,
-    /// The longest a run may take.
+    /// Maximum duration of a run.
     pub timeout: Option<Duration>,
-    /// How many runs of it may go at once.
+    /// Maximum number of simultaneous runs.
     pub concurrency: Option<u32>,
-    /// Names of secrets that its tools may be given.
+    /// Names of the secrets that may be passed to tools.
     pub secrets: Vec<String>,
-    /// Cases for `deft skills test`.
+    /// Test cases for `deft skills test`.
     pub tests: Vec<Value>,
-    /// Whether other programs are offered it as a tool of its own.
+    /// Whether the skill is offered to other programs as a separate tool.
     pub expose: bool,
-    /// The rights of the agent that stored it. No text of a skill can say this: the engine sets it.
+    /// The rights of the agent that stored the skill. Set by the engine; no skill file can set it.
     pub authority: Option<Arc<Authority>>,
 }
 
@@ -203,7 +203,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             enabled: true,
-            agent_id: "thinker".to_owned(),
+            agent_id: DEFAULT_AGENT.to_owned(),
             max_steps: 10,
             notify_on_completion: true,
             notify_interval_minutes: 0,
@@ -228,9 +228,10 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The keys and values of a file that say it. What has its default is left out, and rights that no file can say.
+    /// Returns the keys and values that a file needs for this policy, without defaults and without
+    /// `authority`, which no file can set.
     pub fn entries(&self) -> Vec<(&'static str, Value)> {
-        // Written out, so that a new field does not compile before it is written to files.
+        // Destructured, so that a new field does not compile until it is written to files.
         let Self {
             enabled,
             agent_id,
@@ -289,12 +290,12 @@ impl Policy {
     }
 }
 
-/// A value that is not the default.
+/// Returns `value` as JSON unless it equals `default`.
 fn differing<T: PartialEq + Serialize>(value: &T, default: &T) -> Option<Value> {
     (value != default).then(|| json!(value))
 }
 
-/// A length of time as files have it: in seconds.
+/// Returns a duration in the form used in files: in seconds.
 pub fn seconds(duration: Duration) -> Value {
     if duration.subsec_nanos() == 0 {
         json!(duration.as_secs())
@@ -303,7 +304,7 @@ pub fn seconds(duration: Duration) -> Value {
     }
 }
 
-/// The entries that say something.
+/// Builds an object from the entries that have a value.
 fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
     let given = entries.into_iter();
     let given = given.filter_map(|(key, value)| Some((key.to_owned(), value?)));
@@ -311,7 +312,7 @@ fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
 }
 
 impl Heal {
-    /// Remedies as the value of a key of a file.
+    /// Returns heal rules in the form used in files.
     pub fn list(heals: &[Self]) -> Value {
         heals.iter().map(Self::value).collect()
     }
@@ -327,7 +328,7 @@ impl Heal {
 }
 
 impl Expect {
-    /// The value of its key in a file.
+    /// Returns the value for the `expect` key of a file.
     pub fn value(&self) -> Value {
         object([
             ("called", differing(&self.called, &Vec::new())),
@@ -338,7 +339,7 @@ impl Expect {
 }
 
 impl Budget {
-    /// The value of its key in a file.
+    /// Returns the value for the `budget` key of a file.
     pub fn value(&self) -> Value {
         object([
             ("tokens", differing(&self.tokens, &None)),

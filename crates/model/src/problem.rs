@@ -1,18 +1,18 @@
-//! The codes of what can be wrong with a command (S2.44). Not here: sentences and data, which belong to
-//! the code that finds the problem.
+//! Codes of problems with commands (S2.44). Not here: messages and data, which belong to the code that finds
+//! the problem.
 
 use crate::choice::choice;
 
 choice! {
-    /// What is wrong with a command, as a word for programs that never changes.
+    /// A problem with a command, as a stable word for programs.
     ProblemCode {
-        /// Flags that must be given are not.
+        /// Required flags are missing.
         MissingFlags = "missing_flags",
-        /// A value outside a closed set.
+        /// A value is not in the closed set of the flag.
         InvalidValue = "invalid_value",
-        /// Values outside a closed set, in a list.
+        /// Some values of a list are not in the closed set of the flag.
         InvalidValues = "invalid_values",
-        /// A value of another type.
+        /// A value has the wrong type.
         InvalidType = "invalid_type",
         /// No skill has this name.
         UnknownSkill = "unknown_skill",
@@ -20,31 +20,31 @@ choice! {
         MissingValue = "missing_value",
         /// A flag that takes one value has several.
         TooManyValues = "too_many_values",
-        /// The page does not describe this flag.
+        /// The man page does not describe this flag.
         UnknownFlag = "unknown_flag",
-        /// A word that belongs to no flag.
+        /// A word belongs to no flag.
         StrayPositional = "stray_positional",
-        /// A flag with one dash.
+        /// A flag has only one dash.
         ShortFlag = "short_flag",
-        /// Two dashes without a name.
+        /// Two dashes are not followed by a name.
         InvalidFlag = "invalid_flag",
-        /// A quote that is never closed.
+        /// A quote is not closed.
         UnclosedQuote = "unclosed_quote",
-        /// A backslash with nothing behind it.
+        /// A backslash is the last character.
         UnfinishedEscape = "unfinished_escape",
-        /// A quote of a word processor.
+        /// A typographic quote is used instead of a plain one.
         CurlyQuote = "curly_quote",
-        /// Something that only a shell understands.
+        /// The command contains syntax that only a shell understands.
         ShellSyntax = "shell_syntax",
-        /// A `cmd` block that is never closed.
+        /// A `cmd` block is not closed.
         UnclosedBlock = "unclosed_block",
-        /// There is no command.
+        /// The command is empty.
         Empty = "empty_command",
         /// The command does not begin with a name.
         NoSkill = "no_skill",
-        /// `get_skill` was asked for several things.
+        /// `get_skill` was called with several topics.
         ExtraTopic = "extra_topic",
-        /// A call in JSON of another shape.
+        /// The JSON of a call has the wrong shape.
         InvalidCall = "invalid_call",
         /// The handler is not available.
         MissingHandler = "missing_handler",
@@ -54,7 +54,7 @@ choice! {
         UnknownTag = "unknown_tag",
         /// The file of the skill cannot be loaded.
         BrokenSkill = "broken_skill",
-        /// Inputs that the skill does not take.
+        /// The skill does not accept the inputs.
         InvalidInput = "invalid_input",
     }
 }

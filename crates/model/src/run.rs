@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
 
-/// What a run is called: `run_` and an id that sorts by time.
+/// The id of a run: `run_` and a part that sorts by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(Arc<str>);
 
 impl RunId {
-    /// Wraps an id.
+    /// Wraps the text of an id.
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self(id.into())
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -31,31 +31,31 @@ impl fmt::Display for RunId {
 }
 
 choice! {
-    /// Where a run stands.
+    /// The state of a run.
     RunStatus {
-        /// Admitted, not begun.
+        /// Admitted, not started.
         Queued = "queued",
         /// A driver holds its lease and works on it.
         Running = "running",
-        /// Parked until an instant or an answer.
+        /// Parked until a time or an answer.
         Waiting = "waiting",
-        /// Over.
+        /// Finished.
         Done = "done",
     }
 }
 
 choice! {
-    /// What kind of thing a parked run waits for.
+    /// The reason why a run is parked.
     WaitKind {
-        /// A person answers a question.
+        /// Waiting for a person's answer.
         Answer = "answer",
-        /// A tool, its server or a model appears.
+        /// Waiting for a tool, its server or a model to become available.
         Tool = "tool",
-        /// A `wait` step ends.
+        /// Waiting for the end of a `wait` step.
         Time = "time",
-        /// A step is tried again.
+        /// Waiting for the next attempt of a step.
         Retry = "retry",
-        /// Its events can be stored again.
+        /// Waiting until events can be stored again.
         Record = "record",
     }
 }
@@ -63,19 +63,19 @@ choice! {
 choice! {
     /// How a run ended.
     Outcome {
-        /// Every step did what it should.
+        /// All steps succeeded.
         Success = "success",
         /// A step failed for good.
         Error = "error",
         /// There was nothing to do, or another run was in the way.
         Skipped = "skipped",
-        /// Its slot passed while no scheduler was running.
+        /// The slot passed while no scheduler was running.
         Missed = "missed",
-        /// A tool or server it needs is not there.
+        /// A required tool or server is missing.
         Blocked = "blocked",
-        /// A person or another part of deft stopped it.
+        /// Stopped by a person or another part of deft.
         Cancelled = "cancelled",
-        /// It was cut off inside a step that must not be repeated unasked.
+        /// Interrupted in a step that must not be repeated without asking.
         Interrupted = "interrupted",
     }
 }

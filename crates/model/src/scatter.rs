@@ -1,7 +1,7 @@
-//! Numbers that look random and are the same every time.
+//! Deterministic pseudo-random numbers.
 
-/// A number that depends on nothing but these bytes (FNV-1a). For spreading things, never for
-/// telling them apart where an attacker might want them to collide.
+/// Returns a hash that depends only on `bytes` (FNV-1a). Suitable for spreading values, but not as an
+/// identity where an attacker may want collisions.
 pub fn scatter(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! A skill, whatever it was written as.
+//! Skills, independent of the dialect they are written in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::{
 };
 
 choice! {
-    /// How a skill was written.
+    /// The format that a skill is written in.
     Dialect {
         /// A `SKILL.md` folder of the open agentskills format.
         AgentSkills = "agentskills",
-        /// A man-page markdown file, `domain/action.md`.
+        /// A Markdown man page, `domain/action.md`.
         ManPage = "manpage",
         /// A YAML workflow.
         Workflow = "workflow",
-        /// A JSON record, as an assistant stores it.
+        /// A JSON record stored by an assistant.
         Record = "record",
     }
 }
@@ -28,21 +28,21 @@ choice! {
 choice! {
     /// How a skill runs.
     Tier {
-        /// One tool call, no model.
+        /// A single tool call, without a model.
         Direct = "direct",
-        /// Steps, no model except in `agent` steps.
+        /// Steps, without a model except in `agent` steps.
         Workflow = "workflow",
         /// A model follows instructions.
         Agent = "agent",
-        /// A command line handled by code.
+        /// A command line executed by code.
         Command = "command",
     }
 }
 
 choice! {
-    /// What else a skill is for, besides being run.
+    /// A use of a skill besides running it.
     Role {
-        /// Its text joins the prompt when a message matches its keywords.
+        /// The text is added to the prompt when a message contains a keyword.
         Playbook = "playbook",
         /// A model loads its text on demand.
         Knowledge = "knowledge",
@@ -52,39 +52,39 @@ choice! {
 /// A skill: a name, a description, a trigger, a body and a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skill {
-    /// What it is called.
+    /// The id.
     pub id: SkillId,
-    /// Its name as written, which may be prose.
+    /// The name as written, which may contain spaces.
     pub name: String,
-    /// What it is for, in a line.
+    /// The purpose, in one line.
     pub description: String,
-    /// The group it belongs to.
+    /// The domain of the skill.
     pub domain: Option<String>,
-    /// How it was written.
+    /// The format that the skill is written in.
     pub dialect: Dialect,
-    /// What makes it fire.
+    /// The kind of trigger.
     pub trigger: Trigger,
-    /// When it fires, for a `cron` trigger.
+    /// The times of a `cron` trigger, or the event or hook of an `event` trigger.
     pub timing: Option<Timing>,
-    /// Words in a message that call for it.
+    /// Words in a message that select the skill.
     pub keywords: Vec<String>,
-    /// Which of several matching playbooks comes first.
+    /// The order of matching playbooks; higher first.
     pub priority: i64,
-    /// What people read about it.
+    /// Descriptive fields for people.
     pub details: Details,
-    /// Tools without which it cannot run.
+    /// Tools without which the skill cannot run.
     pub required_tools: Vec<String>,
-    /// What it does.
+    /// The call, steps or text of the skill.
     pub body: Body,
-    /// How it may run.
+    /// Limits and reactions.
     pub policy: Arc<Policy>,
-    /// The optional fields of the open format.
+    /// Optional fields of the open format.
     pub open: OpenSpec,
-    /// Unknown keys, kept as they were written.
+    /// Unknown keys, as written.
     pub extra: Object,
 }
 
-/// The fields of the open agentskills format that deft only passes on.
+/// Fields of the open agentskills format that deft only preserves.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct OpenSpec {
     /// `license`.
@@ -93,93 +93,93 @@ pub struct OpenSpec {
     pub compatibility: Option<String>,
     /// `allowed-tools`, a string or a list.
     pub allowed_tools: Option<Value>,
-    /// `metadata` with its types kept.
+    /// `metadata`, with the types of its values preserved.
     pub metadata: Object,
 }
 
-/// What a skill does.
+/// The content of a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// One tool call.
+    /// A single tool call.
     Call {
-        /// The id of the only step of its plan.
+        /// The id of the only step.
         step: String,
-        /// The call.
+        /// The kind and arguments of the call.
         kind: StepKind,
-        /// What a failure means.
+        /// The reaction to a failure.
         on_error: OnError,
-        /// The longest an attempt may take.
+        /// Maximum duration of an attempt.
         timeout: Option<Duration>,
-        /// What it is for, in prose.
+        /// The prose that describes the call.
         instructions: Text,
     },
-    /// Steps.
+    /// A workflow.
     Steps(Box<Workflow>),
-    /// Prose for a model.
+    /// Instructions for a model.
     Instructions(Text),
-    /// A man page. Its flags and sections are read from the text on demand.
+    /// A man page. Its flags and sections are parsed from the text on demand.
     Manual {
-        /// The code behind the command; without one the prose is for a model.
+        /// The handler of the command; without one, a model follows the page.
         handler: Option<String>,
         /// The whole page.
         text: Text,
     },
 }
 
-/// The steps of a skill and what goes in and out.
+/// The steps, inputs and outputs of a skill.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Workflow {
-    /// Parameters.
+    /// The parameters.
     pub inputs: Vec<Input>,
-    /// Steps, in the order in which they were written.
+    /// The steps, in file order.
     pub steps: Vec<Step>,
-    /// What a run returns; texts may be templates.
+    /// The result of a run; texts may be templates.
     pub outputs: Object,
-    /// Questions before steps.
+    /// Questions to a person before steps.
     pub confirmations: Vec<Confirmation>,
 }
 
-/// A heading of a man page and the range of its text.
+/// A heading of a man page and the byte range of its section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The words of the heading.
+    /// The text of the heading.
     pub title: String,
     /// 1 for `#`, 2 for `##`, …
     pub level: u8,
-    /// Where the heading starts, in bytes from the start of the page.
+    /// Start of the heading, in bytes from the start of the page.
     pub start: usize,
-    /// Where the text below the heading starts.
+    /// Start of the text below the heading.
     pub body: usize,
-    /// Where the next heading starts, or the end.
+    /// Start of the next heading, or the end of the page.
     pub end: usize,
 }
 
-/// A file that belongs to a skill besides the one that defines it.
+/// A further file of a skill besides the one that defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiblingFile {
-    /// Its path from the skill's folder, with `/` between parts.
+    /// The path relative to the skill's folder, with `/` as the separator.
     pub path: String,
-    /// Its size.
+    /// The size in bytes.
     pub size_bytes: u64,
-    /// The hash of its content, unless it is too large to be read.
+    /// The hash of the content, unless the file is too large to be read.
     pub sha256: Option<Digest>,
 }
 
-/// The overview of a domain: a `SKILL.md` with `domain` and no `name` (X10).
+/// The overview page of a domain: a `SKILL.md` with `domain` and no `name` (X10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainIndex {
     /// The domain.
     pub domain: String,
-    /// What it is for, in a line.
+    /// The purpose, in one line.
     pub description: String,
-    /// What people read about it; its tags find all skills of the domain.
+    /// Descriptive fields for people; the tags apply to all skills of the domain.
     pub details: Details,
     /// The page that `get_skill: DOMAIN` shows.
     pub text: Text,
 }
 
 impl Skill {
-    /// How the skill runs.
+    /// Returns how the skill runs.
     pub fn tier(&self) -> Tier {
         match &self.body {
             Body::Call { .. } => Tier::Direct,
@@ -191,7 +191,7 @@ impl Skill {
         }
     }
 
-    /// What the skill is for besides being run, if it is prose (S0.11).
+    /// Returns the use of the skill besides running it (S0.11). Only prose can have one.
     pub fn role(&self) -> Option<Role> {
         let prose = matches!(self.body, Body::Instructions(_));
         let open = self.dialect == Dialect::AgentSkills && self.trigger == Trigger::Manual;
@@ -205,7 +205,7 @@ impl Skill {
         }
     }
 
-    /// The text that `get_skill` and `--help` show, where the skill is prose.
+    /// Returns the text that `get_skill` and `--help` show, or `None` for a workflow.
     pub fn text(&self) -> Option<&Text> {
         match &self.body {
             Body::Call {

@@ -1,10 +1,10 @@
-//! Whose spending the ledger counts.
+//! Subjects of the spending ledger.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Whose spending is counted.
+/// A subject whose spending the ledger counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SpendSubject {
     /// All calls together.
@@ -14,12 +14,12 @@ pub enum SpendSubject {
     Agent(String),
     /// A skill.
     Skill(String),
-    /// A run, or the skill that a step of it runs: `RUN/STEP`.
+    /// A run, or the skill that one of its steps runs: `RUN/STEP`.
     Run(String),
 }
 
 impl SpendSubject {
-    /// The subject with this name.
+    /// Parses a subject written by `Display`. Returns `None` for any other text.
     pub fn from_name(name: &str) -> Option<Self> {
         match name.split_once(':') {
             None => (name == "all").then_some(Self::All),

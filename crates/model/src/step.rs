@@ -10,40 +10,40 @@ use crate::{Effects, Expect, Heal, StepKind};
 /// One step of a workflow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// Its name inside the workflow.
+    /// The name of the step, unique in the workflow.
     pub id: String,
-    /// A line for people.
+    /// A one-line description for people.
     pub description: Option<String>,
-    /// What it does.
+    /// The kind of the step with its arguments.
     pub kind: StepKind,
-    /// A second name under which its value is visible.
+    /// A second name for the value of the step.
     pub output: Option<String>,
     /// A Python expression; false skips the step.
     pub condition: Option<String>,
-    /// What a failure means.
+    /// The reaction to a failure.
     pub on_error: OnError,
-    /// The longest an attempt may take.
+    /// Maximum duration of an attempt.
     pub timeout: Option<Duration>,
-    /// Repeats the step over a list.
+    /// The list over which the step is repeated.
     pub repeat: Option<Loop>,
-    /// Neighbours with the same group run together.
+    /// Consecutive steps of the same group run in parallel.
     pub parallel_group: Option<String>,
-    /// The step waits for exactly these; absent means for all earlier ones.
+    /// The steps that must finish first; `None` means all earlier ones.
     pub depends_on: Option<Vec<String>>,
     /// How long a result may be reused.
     pub cache: Option<Duration>,
-    /// What repeating it would do.
+    /// The effects of repeating the step.
     pub effects: Option<Effects>,
-    /// Remedies for this step.
+    /// Heal rules of this step.
     pub heal: Vec<Heal>,
-    /// How many remedies this step may take.
+    /// Maximum number of heals of this step.
     pub max_heals: Option<u32>,
-    /// Post-conditions of this step.
+    /// Conditions for the success of this step.
     pub expect: Option<Expect>,
 }
 
 impl Step {
-    /// A step that only does something, with defaults for all the rest.
+    /// Creates a step with defaults for everything except `id` and `kind`.
     pub fn new(id: impl Into<String>, kind: StepKind) -> Self {
         Self {
             id: id.into(),
@@ -65,25 +65,25 @@ impl Step {
     }
 }
 
-/// Repeats a step over a list (S3.16).
+/// Repetition of a step over a list (S3.16).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// The list: a template or a literal list.
+    /// The list, or a template that renders to one.
     pub over: Value,
-    /// The name of the item inside the step.
+    /// The name of the current item inside the step.
     pub var: String,
-    /// How many items may be worked on at once.
+    /// Maximum number of items processed in parallel.
     pub concurrency: Option<u32>,
 }
 
-/// What a failed step means for the run (S3.20).
+/// The reaction of a run to a failed step (S3.20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// The run fails.
     Fail,
-    /// The run goes on; the step's value is the error text.
+    /// The run continues; the value of the step is the error text.
     Continue,
-    /// The step is tried again up to this many times.
+    /// The step is retried up to this many times.
     Retry(u32),
 }
 
@@ -100,53 +100,53 @@ impl std::fmt::Display for OnError {
 /// A parameter of a workflow (S3.2).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
-    /// Its name under `inputs`.
+    /// The name under `inputs`.
     pub name: String,
-    /// What kind of value it takes.
+    /// The type of the value.
     pub kind: InputType,
-    /// Whether it must be given.
+    /// Whether a value is required.
     pub required: bool,
-    /// What counts when it is not given.
+    /// The value used if none is given.
     pub default: Option<Value>,
-    /// A line for people.
+    /// A one-line description for people.
     pub description: Option<String>,
-    /// A regular expression that text must match.
+    /// A regular expression that a text must match.
     pub pattern: Option<String>,
-    /// The only values allowed.
+    /// The allowed values; empty allows all.
     pub choices: Vec<Value>,
-    /// The most characters text may have.
+    /// Maximum number of characters of a text.
     pub max_length: Option<u64>,
 }
 
 choice! {
-    /// What kind of value an input takes.
+    /// The type of an input.
     InputType {
         /// Text.
         String = "string",
-        /// A day as text: `2026-03-01`.
+        /// A date as text: `2026-03-01`.
         Date = "date",
         /// A whole number.
         Integer = "integer",
         /// Any number.
         Number = "number",
-        /// True or false.
+        /// A boolean.
         Boolean = "boolean",
         /// A list.
         Array = "array",
         /// A mapping.
         Object = "object",
-        /// Anything.
+        /// Any value.
         Any = "any",
     }
 }
 
-/// A question that is asked before a step (S3.24).
+/// A question to a person before a step (S3.24).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirmation {
-    /// The step it stands before.
+    /// The id of the step.
     pub step: String,
-    /// What is asked, a template.
+    /// The question, a template.
     pub message: String,
-    /// The answer that is preselected.
+    /// The preselected answer.
     pub default: bool,
 }

@@ -1,75 +1,76 @@
-//! The kinds of steps, and everything about a kind that follows from its value alone.
+//! The kinds of steps, and their properties that depend on the value alone.
 //!
-//! A new kind begins here. Its row for files (help, fields) is in `skillfile/src/fields/step_kinds.rs`, its reader in
-//! `skillfile/src/workflow/kinds.rs`, and how it runs in `workflow/src/kinds.rs`, `workflow/src/call.rs` and
-//! `engine/src/perform.rs`. Other code asks for a property of a kind below and does not list the kinds.
+//! To add a kind, start here. Its row for files (help, fields) is in `skillfile/src/fields/step_kinds.rs`,
+//! its reader in `skillfile/src/workflow/kinds.rs`, and its execution in `workflow/src/kinds.rs`,
+//! `workflow/src/call.rs` and `engine/src/perform.rs`. Other code uses the properties below and does not list
+//! the kinds.
 
 use serde_json::{Value, json};
 
 use crate::choice::{Choice, choice};
 
 choice! {
-    /// The type of a step: the key that says in a file what the step does, and the word for it in events and JSON.
+    /// The type of a step: the key that selects it in a file, and its name in events and JSON.
     StepType {
         /// Calls a tool.
         Tool = "tool",
         /// Runs a block of Python.
         Compute = "compute",
-        /// Lets a model work on instructions.
+        /// Has a model follow instructions.
         Agent = "agent",
         /// Runs another skill.
         Skill = "skill",
-        /// Lets time pass.
+        /// Waits.
         Wait = "wait",
     }
 }
 
-/// What a step does, as its file says it.
+/// The kind of a step with its arguments, as written in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepKind {
     /// Calls a tool.
     Tool {
-        /// Its name, a template allowed.
+        /// The name of the tool, or a template.
         tool: String,
-        /// Its arguments; texts may be templates.
+        /// The arguments; texts may be templates.
         args: Value,
     },
-    /// Runs a block of Python; `result` is the value.
+    /// Runs a block of Python; the value of the step is its `result`.
     Compute {
-        /// The source.
+        /// The source code.
         code: String,
     },
-    /// Lets a model work on instructions.
+    /// Has a model follow instructions.
     Agent {
-        /// What it is told, a template.
+        /// The instructions, a template.
         instructions: String,
-        /// The only tools it may call.
+        /// The only tools that the model may call.
         tools: Vec<String>,
-        /// The most turns it may take.
+        /// Maximum number of turns.
         max_steps: Option<u32>,
     },
     /// Runs another skill.
     Skill {
-        /// Its id.
+        /// The id of the skill.
         skill: String,
-        /// Its inputs; texts may be templates.
+        /// The inputs; texts may be templates.
         args: Value,
     },
-    /// Lets time pass.
+    /// Waits.
     Wait(Wait),
 }
 
-/// How long a step waits.
+/// The duration or end of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// A length of time such as `2h`, or a template that gives one.
+    /// A duration such as `2h`, or a template that renders to one.
     For(String),
-    /// An instant, or a template that gives one.
+    /// An instant, or a template that renders to one.
     Until(String),
 }
 
 impl StepKind {
-    /// The type of the step.
+    /// Returns the type of the step.
     pub fn step_type(&self) -> StepType {
         match self {
             Self::Tool { .. } => StepType::Tool,
@@ -80,13 +81,13 @@ impl StepKind {
         }
     }
 
-    /// The word for this kind of step, as events and files spell it.
+    /// Returns the word for the type, as used in events and files.
     pub fn key(&self) -> &'static str {
         self.step_type().word()
     }
 
-    /// The keys of a step in a file that say it, its own key first. A value that is null or empty
-    /// need not be written.
+    /// Returns the keys and values that a file needs for this kind, its own key first. Callers may omit null
+    /// and empty values.
     pub fn entries(&self) -> Vec<(&'static str, Value)> {
         let (value, more) = match self {
             Self::Tool { tool, args } => (json!(tool), vec![("args", args.clone())]),
@@ -106,7 +107,7 @@ impl StepKind {
         std::iter::once((self.key(), value)).chain(more).collect()
     }
 
-    /// What it does, for the page of a skill: "calls `notify`".
+    /// Returns a short description for the page of a skill: "calls `notify`".
     pub fn summary(&self) -> String {
         match self {
             Self::Tool { tool, .. } => format!("calls `{tool}`"),
@@ -118,7 +119,8 @@ impl StepKind {
         }
     }
 
-    /// What a model is told to do where deft does not run the step: "Call the tool `notify` with `text` = `hi`".
+    /// Returns the instruction for a model where deft does not run the step: "Call the tool `notify` with
+    /// `text` = `hi`".
     pub fn instruction(&self) -> String {
         match self {
             Self::Tool { tool, args } => format!("Call the tool `{tool}`{}", with_args(args)),
@@ -132,7 +134,7 @@ impl StepKind {
         }
     }
 
-    /// A few words for the line of a step while it runs: `notify`, `skill report`, `wait 2h`.
+    /// Returns a short label for a running step: `notify`, `skill report`, `wait 2h`.
     pub fn label(&self) -> String {
         match self {
             Self::Tool { tool, .. } => tool.clone(),
@@ -144,7 +146,7 @@ impl StepKind {
         }
     }
 
-    /// The tool that it calls with its arguments; both may have templates.
+    /// Returns the tool to call and its arguments, which may both contain templates; `None` for other kinds.
     pub fn tool_call(&self) -> Option<(&str, &Value)> {
         let Self::Tool { tool, args } = self else {
             return None;
@@ -152,7 +154,7 @@ impl StepKind {
         Some((tool, args))
     }
 
-    /// The skill that it runs, which may be a template.
+    /// Returns the skill to run, which may be a template; `None` for other kinds.
     pub fn called_skill(&self) -> Option<&str> {
         let Self::Skill { skill, .. } = self else {
             return None;
@@ -160,8 +162,8 @@ impl StepKind {
         Some(skill)
     }
 
-    /// The block of Python that it runs: it may import and print, and is listed with a skill for review. An
-    /// expression is none.
+    /// Returns the block of Python to run; `None` for other kinds. Such code may import and print, and is
+    /// shown when a skill is reviewed. Expressions in other kinds are not included.
     pub fn code(&self) -> Option<&str> {
         let Self::Compute { code } = self else {
             return None;
@@ -169,7 +171,7 @@ impl StepKind {
         Some(code)
     }
 
-    /// The tools that its model may call; none if it asks no model.
+    /// Returns the tools that the step's model may call; `None` for other kinds.
     pub fn offered_tools(&self) -> Option<&[String]> {
         let Self::Agent { tools, .. } = self else {
             return None;
@@ -177,7 +179,7 @@ impl StepKind {
         Some(tools)
     }
 
-    /// The tool that it calls, which a template may name, or the tools that its agent may call.
+    /// Returns the tool to call, which may be a template, or the tools that the step's model may call.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         let called = self.tool_call().map(|(tool, _)| tool);
         let offered = self.offered_tools().unwrap_or_default();
@@ -185,7 +187,7 @@ impl StepKind {
     }
 }
 
-/// Arguments in a sentence.
+/// Renders arguments as the end of a sentence.
 fn with_args(args: &Value) -> String {
     let args = args.as_object().into_iter().flatten();
     let text = |value: &Value| match value.as_str() {

@@ -1,4 +1,4 @@
-//! The text of a skill.
+//! Compressed text of a skill.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use lz4_flex::block::{compress_prepend_size, decompress_size_prepended};
 
-/// Shorter texts gain nothing from being packed.
+/// Size from which a text is compressed; compressing shorter texts gains nothing.
 const PACK_FROM_BYTES: usize = 1024;
 
-/// A piece of a skill's text, cheap to clone and shared between snapshots.
+/// A text of a skill, cheap to clone and shared between snapshots.
 ///
-/// Thousands of skills are loaded and few are read, so long texts are kept
-/// packed and unpacked for each reader.
+/// Thousands of skills are loaded and few are read, so long texts are stored compressed and decompressed for
+/// each reader.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Text(Storage);
 
@@ -23,17 +23,17 @@ enum Storage {
 }
 
 impl Text {
-    /// Whether there is nothing but white space.
+    /// Whether the text is empty or only white space.
     pub fn is_blank(&self) -> bool {
         self.read().trim().is_empty()
     }
 
-    /// The text itself.
+    /// Returns the text, decompressed if necessary.
     pub fn read(&self) -> Cow<'_, str> {
         match &self.0 {
             Storage::Plain(text) => Cow::Borrowed(text),
-            // What was packed here unpacks to what it was; the fallback only
-            // spares callers an error that cannot happen.
+            // Data compressed by this module always decompresses; the fallback spares callers an error that
+            // cannot happen.
             Storage::Packed(bytes) => {
                 let unpacked = decompress_size_prepended(bytes).unwrap_or_default();
                 Cow::Owned(String::from_utf8(unpacked).unwrap_or_default())

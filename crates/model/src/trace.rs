@@ -1,7 +1,8 @@
-//! Trace context as W3C defines it: which trace a run belongs to, and which span asked for it.
+//! W3C trace context: the trace that a run belongs to, and the span that started it.
 //!
-//! Span ids are computed from the run and the place in it, so that a call can name its own span without shared state,
-//! and a run that another process resumes stays one trace. Not here: spans themselves, and their export.
+//! Span ids are computed from the run and the position in it, so that a call knows the id of its span without
+//! shared state, and a run resumed by another process stays in one trace. Not here: spans themselves, and
+//! their export.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RunId, scatter};
 
-/// The longest `tracestate` that is passed on.
+/// Maximum length of a `tracestate` that is passed on, in bytes.
 const MAX_STATE: usize = 512;
 
 /// A trace and a span in it: the caller of a run, or the span of a call.
@@ -22,7 +23,7 @@ pub struct TraceContext {
     pub span: SpanId,
     /// Whether the caller records the trace.
     pub is_sampled: bool,
-    /// What tracing systems add, passed on as it came.
+    /// The `tracestate` header, passed on unchanged.
     pub state: Option<String>,
 }
 
@@ -34,7 +35,7 @@ pub struct TraceId(u128);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpanId(u64);
 
-/// A context as it is stored, in the form of the headers.
+/// A trace context as stored, in the form of the headers.
 #[derive(Clone, Serialize, Deserialize)]
 struct StoredContext {
     parent: String,
@@ -42,7 +43,7 @@ struct StoredContext {
     state: Option<String>,
 }
 
-/// The text is not a `traceparent`.
+/// The error for a text that is not a `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceParentError;
 
@@ -53,7 +54,7 @@ impl fmt::Display for TraceParentError {
 }
 
 impl TraceContext {
-    /// Reads the headers `traceparent` and `tracestate`.
+    /// Parses the headers `traceparent` and `tracestate`.
     pub fn parse(parent: &str, state: Option<&str>) -> Result<Self, TraceParentError> {
         let mut parts = parent.trim().split('-');
         let mut part = |digits: usize| {
@@ -62,7 +63,7 @@ impl TraceContext {
         };
         let version = part(2)?;
         let (trace, span, flags) = (part(32)?, part(16)?, part(2)?);
-        // Later versions may have more parts; this one has none, and `ff` is not a version.
+        // Later versions may have more parts; version 00 has exactly four, and `ff` is not a version.
         if version == "ff" || (version == "00" && parts.next().is_some()) {
             return Err(TraceParentError);
         }
@@ -81,13 +82,13 @@ impl TraceContext {
         })
     }
 
-    /// The header `traceparent`.
+    /// Returns the `traceparent` header.
     pub fn parent(&self) -> String {
         let flags = u8::from(self.is_sampled);
         format!("00-{}-{}-{flags:02x}", self.trace, self.span)
     }
 
-    /// The same trace with another span.
+    /// Returns the same trace with another span.
     #[must_use]
     pub fn with_span(&self, span: SpanId) -> Self {
         Self {
@@ -115,12 +116,13 @@ impl TryFrom<StoredContext> for TraceContext {
 }
 
 impl TraceId {
-    /// Its bytes, the highest first.
+    /// Returns the bytes, most significant first.
     pub fn bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
 
-    /// The trace of a run that no caller traces: the digits of its id.
+    /// Returns the trace id of a run whose caller sent no trace context: the digits of the run's id, or a
+    /// hash of the id.
     pub fn from_run(run: &RunId) -> Self {
         let digits = run.as_str().rsplit('_').next().unwrap_or_default();
         let number = u128::from_str_radix(digits, 16).ok();
@@ -134,12 +136,13 @@ impl TraceId {
 }
 
 impl SpanId {
-    /// Its bytes, the highest first.
+    /// Returns the bytes, most significant first.
     pub fn bytes(self) -> [u8; 8] {
         self.0.to_be_bytes()
     }
 
-    /// The span at a place of a run. `ends` is how often the run had ended before: a resumed run makes new spans.
+    /// Returns the id of the span at `place` in `run`. `ends` is the number of times the run had ended
+    /// before, so that a resumed run gets new spans.
     pub fn derive(run: &RunId, ends: u32, place: &str) -> Self {
         let ends = ends.to_le_bytes();
         let bytes = run.as_str().bytes().chain(ends).chain(place.bytes());
@@ -159,27 +162,27 @@ impl fmt::Display for SpanId {
     }
 }
 
-/// Places of spans in a run, as text. Calls and the export of spans both compute ids from them.
+/// Positions of spans in a run, as text. Both the calls and the export of spans compute ids from them.
 pub mod span_place {
     /// The run itself.
     pub const RUN: &str = "";
 
-    /// A call of a step.
+    /// The position of a call of a step.
     pub fn call(path: &str, attempt: u32) -> String {
         format!("{path}@{attempt}")
     }
 
-    /// A remedy of a step.
+    /// The position of a heal of a step.
     pub fn heal(path: &str, ordinal: u32) -> String {
         format!("{path}!{ordinal}")
     }
 
-    /// A question to the model of an agent.
+    /// The position of a request to the model of an agent.
     pub fn turn(path: &str, agent: &str, turn: u32) -> String {
         format!("{path}#{agent}:{turn}")
     }
 
-    /// A call of an agent.
+    /// The position of a call of an agent.
     pub fn agent_call(path: &str, agent: &str, turn: u32, call: u32) -> String {
         format!("{path}#{agent}:{turn}.{call}")
     }

@@ -1,55 +1,56 @@
-//! What makes a skill fire.
+//! Triggers of skills.
 
 use crate::Object;
 use crate::choice::choice;
 
 choice! {
-    /// The kind of a trigger, in the seeds' words (S0.20).
+    /// The kind of a trigger, with the words of existing skill files (S0.20).
     Trigger {
         /// On a schedule, an interval, or once at an instant.
         Cron = "cron",
-        /// When a message matches the skill's keywords, when something happens in deft, or when a hook takes a delivery.
+        /// When a message matches the skill's keywords, when an event occurs in deft, or when a hook receives
+        /// a delivery.
         Event = "event",
-        /// Only when asked for.
+        /// Only on request.
         Manual = "manual",
     }
 }
 
 choice! {
-    /// What happens in deft and fires skills.
+    /// An event in deft that fires skills.
     SkillEvent {
-        /// Nothing more was said in a conversation for a while, or it was put away.
+        /// A conversation was idle for a while or was closed.
         ConversationEnded = "conversation_ended",
     }
 }
 
-/// When a `cron` trigger is due, or which event fires a skill, as it was written.
+/// The times of a `cron` trigger, or the event that fires a skill, as written.
 ///
-/// Instants and zones are still text here: turning them into fires needs a
-/// clock and a host zone, which only callers have.
+/// Instants and zones are still text: computing fires needs a clock and the host's time zone, which only
+/// callers have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
-    /// The cron expression of `schedule`.
+    /// The cron expression in `schedule`.
     pub schedule: Option<String>,
-    /// The grid of `interval_minutes`.
+    /// The interval in `interval_minutes`.
     pub interval_minutes: Option<u32>,
-    /// The instant of `at`.
+    /// The instant in `at`.
     pub at: Option<String>,
-    /// A delay that is turned into an instant when the skill is stored
-    /// (`in_minutes`, `in_hours` and `in`), in seconds.
+    /// The delay in `in_minutes`, `in_hours` or `in`, in seconds. It becomes an instant when the skill is
+    /// stored.
     pub delay_seconds: Option<u64>,
-    /// The event that fires it; then it has no times.
+    /// The event that fires the skill, instead of a time.
     pub event: Option<SkillEvent>,
-    /// The hook whose deliveries fire it; then it has no times.
+    /// The hook whose deliveries fire the skill, instead of a time.
     pub hook: Option<String>,
-    /// The zone that was asked for.
+    /// The requested time zone.
     pub timezone: Option<String>,
-    /// `trigger_config` as it was written.
+    /// `trigger_config` as written.
     pub config: Object,
 }
 
 impl Timing {
-    /// Whether something that happens fires it, and not the clock.
+    /// Whether an event or a hook fires the skill, not the clock.
     pub fn is_by_event(&self) -> bool {
         self.event.is_some() || self.hook.is_some()
     }

@@ -1,21 +1,21 @@
-//! Characters that command a terminal or hide from a reader, written so that they can be read.
+//! Visible forms of characters that control a terminal or deceive a reader.
 //!
-//! Text from skills, servers and models may hold any character. Here `ESC` becomes `\x1b` and a
-//! character that turns the direction of a line becomes `\u{202e}`. Not here: who calls this, and
-//! deft's own colours, which are added afterwards.
+//! Text from skills, servers and models may contain any character. Here `ESC` becomes `\x1b` and a character
+//! that changes the text direction becomes `\u{202e}`. Not here: the callers, and deft's own colours, which
+//! are added afterwards.
 
-/// The text with deceptive characters in a visible form. Line breaks and tabs stay.
+/// Returns `text` with deceptive characters in a visible form. Line breaks and tabs stay.
 pub fn visible(text: &str) -> String {
     visible_after(None, text)
 }
 
-/// The same for a piece of a text, with the character that stands before the piece.
+/// Like [`visible`], for a piece of a text; `before` is the character in front of the piece.
 pub fn visible_after(before: Option<char>, text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = before;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        // The line ends of Windows are line ends.
+        // `\r\n` is a line end of Windows and stays.
         let ends_line = c == '\r' && chars.peek() == Some(&'\n');
         if !ends_line {
             push_visible(c, before, &mut out);
@@ -35,9 +35,9 @@ fn push_visible(c: char, before: Option<char>, out: &mut String) {
     }
 }
 
-/// JSON text in which deceptive characters are escapes, so that it means the same.
+/// Returns `json` with deceptive characters as JSON escapes; the value stays the same.
 ///
-/// Control characters below a space are escapes already: JSON allows no others.
+/// Control characters below a space are already escaped: JSON allows no others.
 pub fn visible_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -53,24 +53,24 @@ pub fn visible_json(json: &str) -> String {
     out
 }
 
-/// Control characters, characters that turn the direction of text, and characters without a shape.
+/// Control characters, characters that change the text direction, and invisible characters.
 fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            // Shapes of nothing: soft hyphen, grapheme joiner, fillers, blanks of no width.
+            // Invisible: soft hyphen, grapheme joiner, fillers, zero-width and blank characters.
             '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{2800}'
             | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            // Directions.
+            // Text direction.
             | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
             | '\u{2066}'..='\u{206f}'
-            // Line ends that a log or a table would not expect.
+            // Line ends that a log or a table does not expect.
             | '\u{2028}' | '\u{2029}'
-            // Tags and selectors that can carry a hidden text.
+            // Tags and selectors that can carry hidden text.
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Joiners form emoji and letters of some scripts; behind plain Latin text they only hide.
+/// Joiners form emoji and letters of some scripts; after plain ASCII text they only hide.
 fn is_lone_joiner(c: char, before: Option<char>) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}') && before.is_none_or(|before| before.is_ascii())
 }
@@ -98,7 +98,7 @@ mod tests {
             ("tag\u{e0041}", "tag\\u{e0041}"),
             ("gmail\u{200d}_send", "gmail\\u{200d}_send"),
             ("\u{200c}begin", "\\u{200c}begin"),
-            // What people write stays as it is.
+            // Ordinary text stays unchanged.
             (
                 "👩\u{200d}💻 ❤\u{fe0f} naïve Ж 漢字 می\u{200c}روم",
                 "👩\u{200d}💻 ❤\u{fe0f} naïve Ж 漢字 می\u{200c}روم",

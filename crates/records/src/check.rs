@@ -1,8 +1,7 @@
-//! Whether a record may be stored, with everything that is wrong at once.
+//! Validation of a record before it is stored, with all problems at once.
 //!
-//! The reader of records says what a file could not hold. A record that is
-//! being made must satisfy more: its instant lies ahead, every key is known,
-//! and its tools are there (S0.28, S0.59).
+//! The parser of records reports what would also be wrong in a file. A new record must satisfy more: its
+//! instant is in the future, every key is known, and its tools exist (S0.28, S0.59).
 
 use deft_model::{Object, Skill};
 use deft_schedule::{FireTime, PhraseClock, parse_future, parse_zone, read_phrase};
@@ -14,23 +13,23 @@ use crate::names::{WORDED, is_timing, phrase_field, says_when};
 use crate::place::{self, WrittenRecord};
 use crate::refusal::{Problem, Refusal};
 
-/// What is known about a tool.
+/// Whether a tool exists, as far as known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolState {
-    /// It is there.
+    /// The tool exists.
     Known,
-    /// The servers have not been asked yet.
+    /// Unknown, because the servers have not been asked yet.
     Unknown,
-    /// There is none of this name.
+    /// No tool has this name.
     Missing {
-        /// Names that are near it.
+        /// Tools with similar names.
         near: Vec<String>,
     },
 }
 
-/// Who knows which tools there are.
+/// A lookup of tools by name.
 pub trait Tools {
-    /// What is known about the tool of this name.
+    /// Returns whether the tool `name` exists.
     fn find(&self, name: &str) -> ToolState;
 }
 
@@ -40,22 +39,22 @@ impl<F: Fn(&str) -> ToolState> Tools for F {
     }
 }
 
-/// A record that may be stored.
+/// A valid record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedRecord {
-    /// The skill that it is.
+    /// The skill defined by the record.
     pub skill: Skill,
     /// The record as it is stored.
     pub record: Object,
-    /// Tools it needs and that are not there.
+    /// Required tools that do not exist.
     pub missing_tools: Vec<String>,
-    /// Whether it waits for those tools, as `missing_tools` (X1).
+    /// Whether the skill is disabled with `missing_tools` until those tools exist (X1).
     pub waits: bool,
-    /// What is odd about it and no reason to refuse it.
+    /// Oddities that are no reason to reject the record.
     pub warnings: Vec<Problem>,
 }
 
-/// Checks a record that was normalised.
+/// Checks a normalised record.
 pub fn check(
     record: &Object,
     moment: &Moment,
@@ -88,7 +87,7 @@ pub fn check(
             (Weight::Consequence, problem) => consequences.push(problem),
         }
     }
-    // What follows from another problem is worth saying only without it.
+    // Consequences of another problem are only reported if there is no other problem.
     if problems.is_empty() {
         problems = consequences;
     }
@@ -113,18 +112,18 @@ pub fn check(
     }
 }
 
-/// What a problem means for a record.
+/// The effect of a problem on the record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// The record is not taken.
+    /// The record is rejected.
     Refused,
-    /// It is taken all the same.
+    /// The record is accepted with a warning.
     Odd,
-    /// It goes away with another problem.
+    /// The problem disappears together with another one.
     Consequence,
 }
 
-/// Turns what the reader of records says into problems of fields.
+/// Converts diagnostics of the record parser to problems of fields.
 struct Reader<'a> {
     record: &'a Object,
     moment: &'a Moment,
@@ -133,14 +132,14 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The problem, and what it means for the record.
+    /// Returns the problem for a diagnostic, and its effect on the record.
     fn problem(&self, found: &Diagnostic) -> (Weight, Problem) {
         let field = self.field(found);
         let past = found.rule == Rule::InvalidInstant && found.severity == Severity::Warning;
         let weight = if self.follows(found, &field) {
             Weight::Consequence
         } else if past && self.dormant {
-            // What is asleep cannot miss its time.
+            // A disabled skill cannot miss its time.
             Weight::Odd
         } else if past || found.rule == Rule::UnknownKey || found.severity == Severity::Error {
             Weight::Refused
@@ -161,8 +160,8 @@ impl Reader<'_> {
         (weight, self.explain_time(problem, found.rule))
     }
 
-    /// The sentence about a time in prose, which says more than that it is no
-    /// cron expression.
+    /// Replaces the message about a time in prose by one that says more than that it is not a cron
+    /// expression.
     fn explain_time(&self, problem: Problem, rule: Rule) -> Problem {
         let timed = matches!(
             rule,
@@ -195,7 +194,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Why the words of `when` mean no time, if they stand alone.
+    /// Returns why the words of `when` cannot be parsed, if `when` is the only timing.
     fn unreadable_words(&self, key: &str) -> Option<deft_schedule::Error> {
         let text = self.config()?.get(key)?.as_str()?;
         let alone = key == "when" && self.timings() == 1;
@@ -203,10 +202,10 @@ impl Reader<'_> {
         alone.then(read).flatten()
     }
 
-    /// What a timing in prose means.
+    /// Parses a timing in prose.
     fn read(&self, key: &str) -> Option<Result<Option<FireTime>, deft_schedule::Error>> {
         let value = self.config()?.get(key)?;
-        // A number in quotes is a number that does not fit, and no words, where words are not meant.
+        // A number in quotes is an invalid number and not prose, except in fields for prose.
         let prose = WORDED.contains(&key) || crate::json::number(value).is_none();
         let text = value.as_str().filter(|_| prose)?;
         let zone = self.zone();
@@ -217,7 +216,7 @@ impl Reader<'_> {
         Some(read_phrase(text, phrase_field(key), &clock))
     }
 
-    /// A timing for messages: its text, or else its name.
+    /// Returns a timing for messages: its text, or its key if it has no short text.
     fn shown(&self, key: &str) -> String {
         let text = self.config().and_then(|config| config.get(key)?.as_str());
         format!("`{}`", text.filter(|text| text.len() <= 60).unwrap_or(key))
@@ -240,7 +239,8 @@ impl Reader<'_> {
         zone.unwrap_or_else(|| self.moment.zone.clone())
     }
 
-    /// The field that a problem is about; what is missing has no place.
+    /// Returns the field of a diagnostic. A missing field has no position, so it is recognised by the
+    /// message.
     fn field(&self, found: &Diagnostic) -> String {
         let missing = [
             (Rule::MissingName, "`name` is missing", "name"),
@@ -265,17 +265,18 @@ impl Reader<'_> {
         place.map_or_else(String::new, |place| self.written.field(&place).to_owned())
     }
 
-    /// Whether a problem is there only because of another one.
+    /// Whether the problem is a consequence of another one.
     fn follows(&self, found: &Diagnostic, field: &str) -> bool {
         let is = |rules: &[Rule]| rules.contains(&found.rule);
         if is(&[Rule::UnknownKey, Rule::TriggerConflict]) && is_timing(field) {
-            // Timings stay at the root only when another value is in the config.
+            // A timing remains at the root only if `trigger_config` has a different value.
             self.differs(field)
         } else if is(&[Rule::TriggerConflict]) && field == "trigger_config" {
             // There is a timing, but it could not be read.
             self.timings() > 0
         } else if is(&[Rule::InvalidInstant, Rule::InvalidCron]) {
-            // Prose is left alone beside another timing and with an unknown zone.
+            // Valid prose remains only beside another timing or with an unknown zone, which have problems of
+            // their own.
             let key = field.strip_prefix("trigger_config.").unwrap_or(field);
             matches!(self.read(key), Some(Ok(Some(_))))
         } else {
@@ -283,7 +284,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A delay that is still one could not be turned into an instant.
+    /// Returns a problem if the record still has a delay that could not be turned into an instant.
     fn delayed(&self) -> Option<Problem> {
         let (key, value) = self
             .config()?
@@ -293,7 +294,7 @@ impl Reader<'_> {
         if self.timings() > 1 {
             return None;
         }
-        // As it was written: the digits of a huge number would fill the screen.
+        // As written: the digits of a huge number would fill the screen.
         let count = crate::json::spelled(value).unwrap_or_else(|| count.to_string());
         let problem = match key.as_str() {
             "in" => Problem::new("trigger_config.in", format!("`{count}` has no unit"))
@@ -328,12 +329,12 @@ impl Reader<'_> {
     }
 }
 
-/// `X is in the past; it will not fire` without its second half.
+/// Removes the second half of `X is in the past; it will not fire`.
 fn past_words(message: &str) -> &str {
     message.split(';').next().unwrap_or(message)
 }
 
-/// The tools that a record needs and that are not there.
+/// Returns the tools that a record requires and that do not exist, with a problem each.
 fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
     let mut found: Vec<(String, Problem)> = Vec::new();
     for (field, name) in needed(record) {
@@ -362,7 +363,7 @@ fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
     found
 }
 
-/// The tools of a plan and those that are required, with their fields.
+/// Returns the tools of a plan and the required tools, with their fields.
 fn needed(record: &Object) -> Vec<(String, String)> {
     let list = |key: &str| {
         record

@@ -1,4 +1,4 @@
-//! What was stored, in words, so that a person can object at once.
+//! Descriptions of stored skills, so that a person notices a misunderstanding at once.
 
 use deft_model::{Body, Skill, Tier, Timing, Trigger};
 use deft_schedule::{Schedule, day_and_time, parse_zone, zone_name};
@@ -6,19 +6,19 @@ use deft_skillfile::{Moment, schedule, words};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// When a skill fires and what that costs: "once, today at 15:05
-/// (Europe/Berlin), direct, no model".
+/// Describes when a skill fires and what that costs: "once, today at 15:05 (Europe/Berlin), direct, no
+/// model".
 pub fn describe(skill: &Skill, moment: &Moment) -> String {
     describe_at(skill, moment, first(skill, moment))
 }
 
-/// The same for a skill that is stored and stands at `next`, which is another instant than its
-/// first slot where it kept the grid that it had before. One that is off stands nowhere.
+/// Like [`describe`], for a stored skill whose next slot is `next`. That differs from its first slot if the
+/// skill kept its earlier interval. A disabled skill has no next slot.
 pub fn describe_stored(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> String {
     describe_at(skill, moment, next)
 }
 
-/// The first slot of a skill that begins to fire now.
+/// Returns the first slot of a skill that starts now.
 fn first(skill: &Skill, moment: &Moment) -> Option<Timestamp> {
     schedule(skill, moment)?.next_after(moment.now)
 }
@@ -35,8 +35,8 @@ fn describe_at(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> Strin
     words
 }
 
-/// A schedule in words as seen from now, with its zone, which may have been added unasked: "once, today at
-/// 15:05 (Europe/Berlin)", "every day at 09:00 (Europe/Berlin)". An interval has no zone.
+/// Describes a schedule relative to `now`, including its time zone, because deft may have added it: "once,
+/// today at 15:05 (Europe/Berlin)", "every day at 09:00 (Europe/Berlin)". An interval has no time zone.
 pub fn describe_schedule(schedule: &Schedule, zone: &TimeZone, now: Timestamp) -> String {
     match schedule {
         Schedule::At(at) => {

@@ -1,7 +1,7 @@
-//! Which skills `memory_list_skills` is to show.
+//! The filter of `memory_list_skills`.
 //!
-//! A filter that cannot be read is refused: a list that is longer than was asked for says
-//! something false. Which skills there are is for the caller to find out.
+//! An invalid filter is an error, because ignoring it would return a list with skills that were not asked
+//! for. Not here: applying the filter.
 
 use deft_model::{Choice, Object, Trigger};
 use serde_json::Value;
@@ -10,18 +10,18 @@ use crate::json;
 use crate::normalise::truth;
 use crate::refusal::{Problem, Refusal};
 
-/// What is asked for; what is absent is not asked about.
+/// The filter; `None` matches every skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Switched on, or off.
+    /// Whether the skill is enabled.
     pub enabled: Option<bool>,
-    /// How they fire.
+    /// The kind of trigger.
     pub trigger: Option<Trigger>,
-    /// Whose they are.
+    /// The agent that owns the skill.
     pub agent_id: Option<String>,
 }
 
-/// Reads the arguments of `memory_list_skills`. Nothing and empty texts ask for nothing.
+/// Parses the arguments of `memory_list_skills`. Null and blank values do not filter.
 pub fn filter(args: &Object) -> Result<Filter, Refusal> {
     let given = |key: &str| {
         let value = args.get(key).filter(|value| !value.is_null())?;

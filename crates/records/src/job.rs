@@ -1,8 +1,8 @@
-//! Background jobs: `queue_task` as a record that fires by hand (S0.77).
+//! Background jobs: converts `queue_task` to a record with a manual trigger (S0.77).
 //!
-//! When a job runs, and where its state is kept, is not decided here.
+//! Not here: when a job runs, and where its state is stored.
 
-use deft_model::Object;
+use deft_model::{DEFAULT_AGENT, Object};
 use serde_json::{Value, json};
 
 use crate::json;
@@ -10,11 +10,11 @@ use crate::names::snake;
 use crate::normalise::shape_steps;
 use crate::refusal::{Problem, Refusal};
 
-/// What the seeds' job runner does with a failing call (S0.80).
+/// The reaction to a failed call, as in the job runner that deft replaces (S0.80).
 const ON_ERROR: &str = "retry:3";
 
-/// Makes a record of the arguments of `queue_task`. A call is direct, several
-/// run in order as a workflow and may use each other's results.
+/// Converts the arguments of `queue_task` to a record. A single call becomes a direct skill; several calls
+/// become a workflow, run in order, and may use each other's results.
 pub fn job(args: &Object) -> Result<Object, Refusal> {
     let mut args = args.clone();
     let action = action(&mut args)?;
@@ -40,10 +40,12 @@ pub fn job(args: &Object) -> Result<Object, Refusal> {
         json!(format!("Background job: {name}")),
     );
     record.insert("execution_plan".to_owned(), plan);
-    // The caller that queued it asks for its state.
+    // No notice, because the caller that queued the job looks up its state.
     record.insert("notify_on_completion".to_owned(), json!(false));
     let agent = find(&args, &["agent_id", "agent"]).and_then(|key| json::take(&mut args, &key));
-    let agent = agent.filter(Value::is_string).unwrap_or(json!("thinker"));
+    let agent = agent
+        .filter(Value::is_string)
+        .unwrap_or(json!(DEFAULT_AGENT));
     record.insert("agent_id".to_owned(), agent);
     Ok(record)
 }
@@ -63,7 +65,7 @@ fn refuse<T>(field: &str, message: impl Into<String>) -> Result<T, Refusal> {
     })
 }
 
-/// The action, which models also send as text, or flattened into the arguments.
+/// Returns the action, which models also send as text or flattened into the arguments.
 fn action(args: &mut Object) -> Result<Object, Refusal> {
     let key = find(args, &["action", "job", "step", "call"]);
     let given = key.and_then(|key| json::take(args, &key));
@@ -79,14 +81,14 @@ fn action(args: &mut Object) -> Result<Object, Refusal> {
     }
 }
 
-/// `{"name": …, "action": "tool_call", "toolName": …}`.
+/// Parses `{"name": …, "action": "tool_call", "toolName": …}`.
 fn flattened(args: &mut Object, kind: Option<&str>) -> Result<Object, Refusal> {
     let own = ["tool_name", "tool", "workflow_steps", "steps", "function"];
     if find(args, &own).is_none() {
         let Some(tool) = kind.filter(|kind| !kind.trim().is_empty() && !is_kind(kind)) else {
             return refuse("action", "`action` is missing");
         };
-        // `"action": "telegram_send_message"` with its arguments beside it.
+        // `"action": "telegram_send_message"`, with the arguments at the same level.
         args.insert("toolName".to_owned(), tool.into());
     }
     let known = |key: &str| {
@@ -147,7 +149,7 @@ fn single(action: &Object) -> Value {
     )
 }
 
-/// Every call is tried again, unless it says what else a failure means.
+/// Makes every call retry, unless the step sets its own `on_error`; returns problems with the steps.
 fn harden(plan: &mut Value) -> Vec<Problem> {
     let problem = |field: String, message: &str| {
         Problem::new(field, message).hint("each step is `{\"toolName\": …, \"parameters\": {…}}`")

@@ -1,12 +1,12 @@
-//! JSON as models write it into texts, and small helpers for objects.
+//! Parsing of JSON that models write into texts, and helpers for JSON objects.
 //!
-//! Nothing here knows what a field means.
+//! Not here: the meaning of fields.
 
 use deft_model::Object;
 use serde_json::Value;
 
-/// The list or mapping that a text holds, if it holds one: JSON, JSON in a
-/// code fence, or a literal of Python.
+/// Parses the list or mapping in a text: JSON, JSON in a code fence, or a Python literal. Returns `None` if
+/// the text contains neither.
 pub(crate) fn held(text: &str) -> Option<Value> {
     let text = unfenced(text);
     if !text.starts_with(['[', '{']) {
@@ -16,7 +16,7 @@ pub(crate) fn held(text: &str) -> Option<Value> {
     value.or_else(|| serde_json::from_str(&from_python(text)?).ok())
 }
 
-/// A text without the code fence, backticks or quotes around it.
+/// Strips a code fence, backticks or quotes around a text.
 pub(crate) fn unfenced(text: &str) -> &str {
     let mut text = text.trim();
     if let Some(inner) = text.strip_prefix("```").and_then(|t| t.strip_suffix("```")) {
@@ -42,8 +42,8 @@ pub(crate) fn unfenced(text: &str) -> &str {
     }
 }
 
-/// `{'a': True}` as `{"a": true}`. A text that has both kinds of quotes is
-/// left alone, because which of them mean something cannot be told.
+/// Converts `{'a': True}` to `{"a": true}`. Returns `None` for a text with both kinds of quotes, where it is
+/// unclear which ones delimit strings.
 fn from_python(text: &str) -> Option<String> {
     if text.contains('"') {
         return None;
@@ -61,7 +61,7 @@ fn from_python(text: &str) -> Option<String> {
     Some(parts.collect::<Vec<_>>().join("\""))
 }
 
-/// Gives a key another name and keeps its place.
+/// Renames a key in place.
 pub(crate) fn rename(object: &mut Object, from: &str, to: &str) {
     let entries = std::mem::take(object).into_iter();
     *object = entries
@@ -72,12 +72,12 @@ pub(crate) fn rename(object: &mut Object, from: &str, to: &str) {
         .collect();
 }
 
-/// Takes a key out and leaves the others in their order.
+/// Removes a key and preserves the order of the others.
 pub(crate) fn take(object: &mut Object, key: &str) -> Option<Value> {
     object.shift_remove(key)
 }
 
-/// A scalar as text, the way it was spelled.
+/// Returns a text or number as text, as it was spelled.
 pub(crate) fn spelled(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()),
@@ -86,7 +86,7 @@ pub(crate) fn spelled(value: &Value) -> Option<String> {
     }
 }
 
-/// A number, also one in a text.
+/// Returns a number, also if it is written as text.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -96,9 +96,9 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// A whole number from 0 on, as JSON has it.
+/// Converts to a non-negative integer; `None` if `number` is not one.
 pub(crate) fn whole(number: f64) -> Option<u64> {
-    // Everything up to 2^53 is exact.
+    // Integers up to 2^53 are exact.
     let fits = number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);
     #[expect(
         clippy::cast_possible_truncation,

@@ -1,17 +1,13 @@
-//! Skills as assistants store them: what a model wrote is mended, checked and
-//! said back in words.
+//! Skills stored by assistants: repairs, checks and describes what a model sent.
 //!
-//! The five management tools and `queue_task` take what models really send:
-//! flattened fields, other names, numbers in quotes, JSON in texts, times in
-//! prose. [`normalise`] turns that into a record and says what it changed,
-//! [`merge`] does the same for an update, [`check`] refuses what is left over
-//! with everything that is wrong at once, and [`describe`] says what was
-//! stored, so that "in 5 minutes" and "every 5 minutes" cannot be mixed up
-//! unnoticed (S0.25, X4).
+//! The five management tools and `queue_task` accept what models really send: flattened fields, alternative
+//! names, numbers in quotes, JSON in texts, times in prose. [`normalise`] turns that into a record and lists
+//! its changes, [`merge`] does the same for an update, [`check`] rejects invalid records and reports all
+//! problems at once, and [`describe`] describes the stored skill in words, so that a confusion of "in 5
+//! minutes" and "every 5 minutes" is noticed (S0.25, X4).
 //!
-//! Nothing here stores anything, reads a clock (a [`Moment`] is passed in) or
-//! knows a tool (the caller brings a [`Tools`]). What the fields of a record
-//! mean is the business of `deft-skillfile`.
+//! Nothing here stores anything, reads a clock (callers pass a [`Moment`]) or calls a tool (callers pass a
+//! [`Tools`]). The meaning of a record's fields is defined in `deft-skillfile`.
 //!
 //! ```
 //! use deft_records::{Moment, ToolState, check, describe, normalise};

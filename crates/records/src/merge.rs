@@ -1,6 +1,6 @@
-//! Updates: a record and what is to change about it (S0.41).
+//! Updates: applies changes to a stored record (S0.41).
 //!
-//! Which record is meant is not decided here; see `target`.
+//! Not here: which record is meant; see `target`.
 
 use deft_model::Object;
 use deft_schedule::parse_zone;
@@ -11,10 +11,10 @@ use crate::json;
 use crate::names::says_when;
 use crate::normalise::{COMPLETE, Draft, NormalisedRecord, SHAPE, first_sentence, plan_tools};
 
-/// Makes a record of one that is stored and the changes a model asks for.
+/// Merges the changes that a model sends into a stored record.
 ///
-/// A field that is given replaces the old one, `null` removes it, and a new
-/// timing replaces the old timing entirely. A zone that was asked for stays.
+/// A given field replaces the old one, `null` removes a field, and a new timing replaces the old timing
+/// entirely. An explicit time zone is kept.
 pub fn merge(existing: &Object, changes: &Object, moment: &Moment) -> NormalisedRecord {
     let mut given = Draft::new(changes.clone(), moment);
     given.changes = true;
@@ -62,14 +62,14 @@ fn zone(record: &Object) -> Option<&str> {
     config.or(record.get("timezone")).and_then(Value::as_str)
 }
 
-/// What was drawn from a field goes with it.
+/// Removes values that were derived from changed fields.
 fn forget(draft: &mut Draft<'_>, changes: &Object) {
     let old = draft.record.get("instructions").and_then(Value::as_str);
     let drawn = old.and_then(first_sentence).map(Value::from);
     if changes.contains_key("instructions") && draft.record.get("description") == drawn.as_ref() {
         json::take(&mut draft.record, "description");
     }
-    // Tools of a plan that is replaced are needed no more.
+    // The tools of a replaced plan are no longer required.
     if changes
         .get("execution_plan")
         .is_some_and(|plan| !plan.is_null())
@@ -88,7 +88,7 @@ fn forget(draft: &mut Draft<'_>, changes: &Object) {
     }
 }
 
-/// A new timing in place of the old one, or a new zone for it.
+/// Replaces the old timing, or only its time zone.
 fn retime(draft: &mut Draft<'_>, mut config: Object) {
     let timed = |config: &Object| {
         config
@@ -135,8 +135,8 @@ fn retime(draft: &mut Draft<'_>, mut config: Object) {
     }
 }
 
-/// A timing and the kind of trigger go together: who asks for another kind
-/// wants no timing, and who takes the timing away wants another kind.
+/// Keeps timing and trigger type consistent: another type removes the timing, and removing the timing removes
+/// the type `cron`.
 fn untime(draft: &mut Draft<'_>, asked: bool, retimed: bool) {
     let kind = draft.record.get("trigger_type").and_then(Value::as_str);
     let (kind, timed) = (kind.map(str::to_owned), draft.is_timed());

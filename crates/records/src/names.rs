@@ -1,8 +1,7 @@
-//! The names that models give to fields, and which field each of them means.
+//! Alternative names that models use for fields.
 //!
-//! The fields themselves are those of the table in `deft-skillfile`, read from
-//! its JSON Schema, so that a new field needs no line here to be found in
-//! another spelling.
+//! The fields themselves come from the table in `deft-skillfile`, via its JSON Schema, so that other
+//! spellings of a new field are recognised without a change here.
 
 use std::sync::LazyLock;
 
@@ -19,7 +18,7 @@ fn keys(properties: &Value) -> Vec<String> {
     keys.map(Iterator::collect).unwrap_or_default()
 }
 
-/// Other names of fields of a record.
+/// Alternative names for fields of a record.
 pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("title", "name"),
     ("skill_name", "name"),
@@ -69,12 +68,12 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
     ("labels", "tags"),
 ];
 
-/// What models call the instructions when they forget the word for it.
+/// Names that models use instead of `instructions`.
 pub(crate) const PROSE: &[&str] = &[
     "prompt", "task", "message", "body", "content", "text", "goal", "payload",
 ];
 
-/// Other names of fields of `trigger_config`.
+/// Alternative names for fields of `trigger_config`.
 pub(crate) const TIMINGS: &[(&str, &str)] = &[
     ("cron", "schedule"),
     ("cron_expression", "schedule"),
@@ -133,10 +132,10 @@ pub(crate) const TIMINGS: &[(&str, &str)] = &[
     ("iana_timezone", "timezone"),
 ];
 
-/// The fields of `trigger_config` that say when, as they are stored.
+/// The timing fields of `trigger_config` that can be stored.
 pub(crate) const STORED: &[&str] = &["schedule", "interval_minutes", "at"];
 
-/// Lengths of time until a single fire, and their units in seconds.
+/// Fields with the delay until a single fire, and their units in seconds.
 pub(crate) const DELAYS: &[(&str, f64)] = &[
     ("in_minutes", 60.0),
     ("in_hours", 3600.0),
@@ -144,7 +143,7 @@ pub(crate) const DELAYS: &[(&str, f64)] = &[
     ("in_seconds", 1.0),
 ];
 
-/// Lengths of time between fires, and their units in seconds.
+/// Fields with the interval between fires, and their units in seconds.
 pub(crate) const INTERVALS: &[(&str, f64)] = &[
     ("interval_minutes", 60.0),
     ("interval_hours", 3600.0),
@@ -153,10 +152,10 @@ pub(crate) const INTERVALS: &[(&str, f64)] = &[
     ("interval_ms", 0.001),
 ];
 
-/// Fields whose value is prose that says when.
+/// Timing fields whose value is prose.
 pub(crate) const WORDED: &[&str] = &["schedule", "every", "interval", "when", "at", "in"];
 
-/// How the words of a field of `trigger_config` are read.
+/// Returns how the words in a field of `trigger_config` are interpreted.
 pub(crate) fn phrase_field(key: &str) -> PhraseField {
     match key {
         "every" | "interval" => PhraseField::Every,
@@ -167,13 +166,13 @@ pub(crate) fn phrase_field(key: &str) -> PhraseField {
     }
 }
 
-/// Whether a key of `trigger_config` says when, however it is written.
+/// Whether a key of `trigger_config` contains a timing, in any form.
 pub(crate) fn says_when(key: &str) -> bool {
     let timed = |table: &[(&str, f64)]| table.iter().any(|(name, _)| *name == key);
     STORED.contains(&key) || WORDED.contains(&key) || timed(DELAYS) || timed(INTERVALS)
 }
 
-/// The field of `trigger_config` that a name stands for.
+/// Returns the field of `trigger_config` that `name` stands for.
 pub(crate) fn timing(name: &str) -> Option<&'static str> {
     let counted = DELAYS.iter().chain(INTERVALS).map(|(own, _)| *own);
     let mut own = counted.chain(WORDED.iter().copied()).chain(["timezone"]);
@@ -181,13 +180,12 @@ pub(crate) fn timing(name: &str) -> Option<&'static str> {
         .or_else(|| meant(name, TIMINGS))
 }
 
-/// Whether a key belongs into `trigger_config`.
+/// Whether a key belongs in `trigger_config`.
 pub(crate) fn is_timing(key: &str) -> bool {
     key == "timezone" || says_when(key)
 }
 
-/// Columns that deft keeps itself. Models send them back with an update,
-/// because they were in what they read.
+/// Columns that deft sets itself. Models include them in an update because they were in the record they read.
 pub(crate) const KEPT: &[&str] = &[
     "id",
     "record_id",
@@ -211,20 +209,20 @@ pub(crate) const KEPT: &[&str] = &[
     "words",
 ];
 
-/// Whether two names differ only in where their words are divided.
+/// Whether two names are equal apart from underscores.
 pub(crate) fn alike(one: &str, other: &str) -> bool {
     let letters = |name| str::chars(name).filter(|letter| *letter != '_');
     letters(one).eq(letters(other))
 }
 
-/// The field of `table` that a name stands for.
+/// Returns the field of `table` for which `name` is an alternative.
 pub(crate) fn meant<'a>(name: &str, table: &[(&str, &'a str)]) -> Option<&'a str> {
     let found = table.iter().find(|(alias, _)| alike(alias, name));
     found.map(|(_, field)| *field)
 }
 
-/// A name in the spelling of ours: `cronExpression`, `Cron-Expression` and
-/// `cron expression` are all `cron_expression`.
+/// Converts a name to snake case: `cronExpression`, `Cron-Expression` and `cron expression` all become
+/// `cron_expression`.
 pub(crate) fn snake(name: &str) -> String {
     let letters: Vec<char> = name.trim().chars().collect();
     let mut out = String::with_capacity(name.len() + 4);

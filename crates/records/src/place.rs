@@ -1,7 +1,7 @@
-//! A record as JSON text in which every byte knows its field.
+//! A record rendered as JSON text, with the byte range of every field.
 //!
-//! The reader of records reports places in a text. Records have none, so one
-//! is written for them, and the places are turned back into paths.
+//! The parser of records reports byte ranges of a text. A record has no text, so one is rendered, and the
+//! ranges are mapped back to field paths.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -9,13 +9,13 @@ use std::ops::Range;
 use deft_model::Object;
 use serde_json::Value;
 
-/// A record written down.
+/// The rendered text of a record with the byte ranges of its fields.
 pub(crate) struct WrittenRecord {
     pub text: String,
     fields: Vec<(String, Range<usize>)>,
 }
 
-/// Writes a record down.
+/// Renders a record.
 pub(crate) fn write(record: &Object) -> WrittenRecord {
     let mut written = WrittenRecord {
         text: String::new(),
@@ -26,7 +26,7 @@ pub(crate) fn write(record: &Object) -> WrittenRecord {
 }
 
 impl WrittenRecord {
-    /// The path of the innermost field that holds a place.
+    /// Returns the path of the innermost field that contains the byte range `place`.
     pub(crate) fn field(&self, place: &Range<usize>) -> &str {
         let holds = |range: &Range<usize>| range.start <= place.start && place.end <= range.end;
         let holding = self.fields.iter().filter(|(_, range)| holds(range));

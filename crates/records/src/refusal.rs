@@ -1,24 +1,24 @@
-//! Why a record is not taken.
+//! The reasons why a record is rejected.
 //!
-//! Only the shape is here; what counts as a problem is decided in `check`.
+//! Only the types; the rules are in `check`.
 
 use deft_model::Object;
 use serde_json::{Value, json};
 
-/// One thing that is wrong with a record.
+/// One problem with a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The path of the field, such as `trigger_config.schedule`; empty when it is
-    /// about the whole record.
+    /// The path of the field, such as `trigger_config.schedule`; empty if the problem concerns the whole
+    /// record.
     pub field: String,
-    /// What is wrong: lower case, values in backticks, no full stop.
+    /// The problem: lower case, values in backticks, no full stop.
     pub message: String,
-    /// What to do about it.
+    /// What to do about the problem.
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// A problem of a field.
+    /// Creates a problem of a field.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -27,14 +27,14 @@ impl Problem {
         }
     }
 
-    /// The same with a remedy.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// As JSON: `{field, message, hint}`.
+    /// Converts to JSON: `{field, message, hint}`.
     pub fn to_value(&self) -> Value {
         let mut object = Object::new();
         object.insert("field".to_owned(), json!(self.field));
@@ -59,10 +59,10 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with a record, so that a model can mend it in one go.
+/// All problems of a rejected record, so that a model can fix them at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The problems, in the order of the record; there is at least one.
+    /// The problems, in the order of the record; never empty.
     pub problems: Vec<Problem>,
 }
 

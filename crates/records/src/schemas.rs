@@ -1,24 +1,23 @@
-//! The tools by which models manage skills, as they are shown to models.
+//! Definitions of the tools with which models manage skills.
 //!
-//! The schemas are laxer than the records they lead to: where models err, text
-//! is taken too, and optional values may be null (S0.45). Closed they are not,
-//! because what has another name is mended, and what is unknown is refused
-//! with a better sentence than a schema could give.
+//! The schemas are laxer than the records: where models make mistakes, text is accepted too, and optional
+//! values may be null (S0.45). They allow additional properties, because alternative names are fixed, and
+//! unknown ones are rejected with a better message than a schema could give.
 
 use serde_json::{Value, json};
 
-/// A tool as it is shown to a model.
+/// A tool as described to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSchema {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it does, and how not to get it wrong.
+    /// The purpose, and advice against common mistakes.
     pub description: &'static str,
-    /// The JSON Schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub input: Value,
 }
 
-/// The five management tools (S0.61) and the two of background jobs (S0.77).
+/// Returns the five management tools (S0.61) and the two tools for background jobs (S0.77).
 pub fn tool_schemas() -> Vec<ToolSchema> {
     vec![
         ToolSchema {
@@ -99,8 +98,8 @@ fn filters() -> Value {
     })
 }
 
-/// What a new skill is made of. Every question pays for every word: a field that is seldom needed is
-/// taken without being shown.
+/// The fields of a new skill. Every request to a model pays for each word, so rarely used fields are accepted
+/// but not listed.
 fn skill_fields() -> Value {
     let mut fields = short_fields();
     fields["execution_plan"]["items"] = json!({
@@ -114,7 +113,7 @@ fn skill_fields() -> Value {
     fields
 }
 
-/// The fields of a skill that is changed.
+/// The fields of an update.
 fn changed_fields() -> Value {
     let mut fields = short_fields();
     fields["enabled"] = json!({

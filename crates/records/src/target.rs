@@ -1,7 +1,7 @@
-//! Which skill a call is about: `memory_update_skill`, `memory_get_skill` and
-//! `memory_delete_skill` take an id or a name.
+//! The skill that a call refers to: `memory_update_skill`, `memory_get_skill` and `memory_delete_skill` take
+//! an id or a name.
 //!
-//! Whether there is such a skill is for the caller to find out.
+//! Not here: whether the skill exists.
 
 use deft_model::Object;
 use serde_json::Value;
@@ -9,19 +9,19 @@ use serde_json::Value;
 use crate::json;
 use crate::names::snake;
 
-/// How a call names a skill.
+/// A reference to a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// By the number of its record.
+    /// The number of its record.
     Id(i64),
-    /// By its name or slug.
+    /// Its name or slug.
     Name(String),
 }
 
-/// Takes out of the arguments which skill they are about, and leaves the rest.
+/// Removes the reference to a skill from the arguments; returns it and the remaining arguments.
 ///
-/// Beside an id, `name` is a change; without one it says which skill is meant,
-/// and `new_name` is what it is to be called.
+/// Next to an id, `name` is a change. Without an id, `name` identifies the skill, and `new_name` is its new
+/// name.
 pub fn target(args: &Object) -> (Option<Target>, Object) {
     let mut rest = args.clone();
     let key = |names: &[&str], rest: &Object| {
@@ -44,7 +44,7 @@ pub fn target(args: &Object) -> (Option<Target>, Object) {
     (target, rest)
 }
 
-/// A number is an id, also in quotes; anything else is a name.
+/// Converts a number, also in quotes, to an id, and any other text to a name.
 fn named(value: &Value) -> Option<Target> {
     let text = json::spelled(value)?;
     let number = text.trim_start_matches('#').parse().ok();

@@ -1,8 +1,7 @@
-//! Figures of the registry, printed as a table: load time and memory of 10,000
-//! skills, and how soon an edit is visible among them.
+//! Benchmarks of the registry, printed as a table: load time and memory of 10,000 skills, and the time until
+//! an edit among them is visible.
 //!
-//! `cargo bench -p deft-registry` runs it; the table in `docs/performance.md`
-//! is its output.
+//! Run with `cargo bench -p deft-registry`; the table in `docs/performance.md` is its output.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,7 +19,7 @@ use jiff::tz::TimeZone;
 use rayon::prelude::*;
 
 fn main() {
-    // `cargo test --benches` passes this flag: one small round shows that it runs.
+    // Only `cargo bench` passes this flag; with `cargo test --benches` one small round checks that it works.
     let smoke = !std::env::args().any(|arg| arg == "--bench");
     let count = if smoke { 100 } else { 10_000 };
     println!("| what | figure |\n| --- | --- |");
@@ -56,7 +55,7 @@ fn moment() -> Moment {
     }
 }
 
-/// Load time over several rounds, and memory after the first.
+/// Measures the load time over several rounds, and the memory after the first.
 fn load(what: &str, root: &Path, before_kb: Option<u64>, smoke: bool) {
     let options = Options::new([root.to_path_buf()]);
     // The first round warms the page cache and is not counted.
@@ -80,7 +79,7 @@ fn load(what: &str, root: &Path, before_kb: Option<u64>, smoke: bool) {
         millis(times[times.len() - 1])
     );
     println!("| {what} | {range} ({rounds} rounds), {count} skills |");
-    // What a later round takes is hidden by what earlier ones gave back.
+    // The memory of later rounds is hidden by the memory freed by earlier ones.
     if let Some(memory) = memory {
         let memory = f64::from(u32::try_from(memory).unwrap()) / 1024.0;
         println!("| memory they take | {memory:.1} MB |");
@@ -88,8 +87,8 @@ fn load(what: &str, root: &Path, before_kb: Option<u64>, smoke: bool) {
     drop(first);
 }
 
-/// From the save to the first snapshot that shows it: of a skill in a folder of
-/// its own, of one file among thousands, and of a folder that is new.
+/// Measures the time from a save to the first snapshot that contains it: for a skill in its own folder, for
+/// one file among thousands, and for a new folder.
 fn edits(root: &Path, rounds: usize) {
     let registry = Registry::open(Options::new([root.to_path_buf()]), moment);
     let rewrite = |round: usize| {
@@ -154,7 +153,7 @@ fn latency(
             let start = Instant::now();
             let (id, text) = save(round);
             while !shows(&id, &text) {
-                // A spinning reader would take a core that the registry needs.
+                // A busy-waiting reader would take a core that the registry needs.
                 std::thread::sleep(Duration::from_micros(200));
                 assert!(
                     start.elapsed() < Duration::from_secs(10),
@@ -174,7 +173,7 @@ fn latency(
     );
 }
 
-/// Comparing everything with the disk when nothing changed.
+/// Measures a comparison with the file system when nothing changed.
 fn rescan(root: &Path) {
     let options = Options::new([root.to_path_buf()]);
     let snapshot = Snapshot::load(&options, &moment());
@@ -187,8 +186,8 @@ fn rescan(root: &Path) {
     );
 }
 
-/// The public skills beside the checkout, found, read and judged by the open
-/// format's rules, as `deft skills validate` does it.
+/// Finds, parses and validates the public skills next to the checkout with the rules of the open format, like
+/// `deft skills validate`.
 fn corpus(rounds: usize) {
     let Some(root) = deft_testkit::shared("corpus/agentskills") else {
         println!("| validate the corpus | skipped: it is not beside the checkout |");
@@ -228,7 +227,7 @@ fn corpus(rounds: usize) {
     );
 }
 
-/// One workflow of about 1.2 KB, parsed and checked.
+/// Parses and checks one workflow of about 1.2 KB.
 fn workflow_parse(rounds: u32) {
     let text = workflow("start_work");
     let place = Place {
@@ -254,7 +253,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The memory of this process that is in use.
+/// Returns the resident memory of this process, in kB.
 fn resident_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -264,8 +263,8 @@ fn resident_kb() -> u64 {
         .unwrap_or_default()
 }
 
-/// Four in ten are folders of 4 KB, four in ten man pages, two in ten
-/// workflows, both of 1.2 KB: about the mix and sizes of public collections.
+/// Creates 40 % folders of 4 KB, 40 % man pages and 20 % workflows, both of 1.2 KB: about the mix and sizes
+/// of public collections.
 fn mixed(root: &Path, count: usize) {
     for at in 0..count {
         let (path, text) = match at % 10 {

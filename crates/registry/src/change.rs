@@ -1,4 +1,4 @@
-//! What is different between two snapshots.
+//! Differences between two snapshots.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
@@ -11,45 +11,45 @@ use deft_skillfile::Severity;
 use crate::report::{FileReport, State};
 use crate::snapshot::Snapshot;
 
-/// One difference, in the order in which they are announced.
+/// One difference, in the order of announcement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A skill is new, or has new content.
+    /// A skill was added or its content changed.
     Loaded {
-        /// The skill.
+        /// The id of the skill.
         id: SkillId,
         /// The file that defines it.
         path: Arc<Path>,
-        /// Its content.
+        /// The new revision.
         revision: Revision,
     },
-    /// A skill is gone.
+    /// A skill was removed.
     Removed {
-        /// The skill.
+        /// The id of the skill.
         id: SkillId,
     },
-    /// A file broke; what it said before stays in use.
+    /// A file is no longer valid; its last valid definition stays in use.
     Broken {
         /// The file.
         path: Arc<Path>,
-        /// The skill that is kept as it was.
+        /// The skill that stays in use.
         kept: Option<SkillId>,
-        /// What is wrong with it, in short.
+        /// A short description of the problem.
         reason: String,
     },
-    /// An agent is new, different or gone.
+    /// An agent was added, changed or removed.
     Agent {
-        /// The agent.
+        /// The id of the agent.
         id: String,
     },
-    /// The index of a domain is different.
+    /// The index of a domain changed.
     Domain {
-        /// The domain.
+        /// The name of the domain.
         name: String,
     },
 }
 
-/// The line that logs say (S2.20).
+/// The log line for the change (S2.20).
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -68,7 +68,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The differences between two snapshots.
+/// Returns the differences between two snapshots.
 pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     let was_broken: HashSet<&Path> = old
         .files()
@@ -107,7 +107,7 @@ pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     changes
 }
 
-/// Agents that are new, different or gone.
+/// Returns the agents that were added, changed or removed.
 fn agents(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     let ids: BTreeSet<&str> = (old.agents().chain(new.agents()))
         .map(|loaded| loaded.agent.id.as_str())
@@ -119,7 +119,7 @@ fn agents(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
         .collect()
 }
 
-/// Domains whose index is another one, was written or has gone.
+/// Returns the domains whose index was added, changed or removed.
 fn domains(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     let written = |snapshot: &Snapshot| -> BTreeMap<String, Arc<DomainIndex>> {
         let written = snapshot.domains().filter(|(_, domain)| !domain.generated);

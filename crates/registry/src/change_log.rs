@@ -1,19 +1,20 @@
-//! The log lines of reloads: one for each file that changed, once it is quiet.
+//! Log lines for reloads: one for each changed file, once the file is quiet.
 //!
-//! An editor that saves in several steps, or a skill that is copied file by file, changes a skill a few
-//! times within a second. Each change is in effect at once; only the line waits, and the last one counts.
+//! An editor that saves in several steps, or a skill that is copied file by file, changes a skill several
+//! times within a second. Each change takes effect immediately; only its log line is delayed, and the last
+//! change is logged.
 
 use std::time::{Duration, Instant};
 
 use crate::change::Change;
 
-/// How long nothing may change before lines are written.
+/// Time without changes after which lines are written.
 pub(crate) const QUIET: Duration = Duration::from_millis(700);
 
-/// How long lines wait for a writer that does not stop.
+/// Maximum delay of a line while changes continue.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Changes whose lines are not written yet, oldest first.
+/// Changes that are not logged yet, oldest first.
 #[derive(Default)]
 pub(crate) struct ChangeLog {
     waiting: Vec<Change>,
@@ -21,7 +22,7 @@ pub(crate) struct ChangeLog {
 }
 
 impl ChangeLog {
-    /// Takes a change, which replaces earlier ones that it makes out of date.
+    /// Adds a change and drops earlier ones that it supersedes.
     pub(crate) fn add(&mut self, change: Change) {
         self.since.get_or_insert_with(Instant::now);
         self.waiting.retain(|known| !is_replaced(known, &change));
@@ -32,20 +33,20 @@ impl ChangeLog {
         self.waiting.is_empty()
     }
 
-    /// Whether lines have waited too long.
+    /// Whether a change has been pending for too long.
     pub(crate) fn is_late(&self) -> bool {
         self.since.is_some_and(|since| since.elapsed() >= LONGEST)
     }
 
-    /// Gives the changes whose lines are due.
+    /// Removes and returns all pending changes.
     pub(crate) fn take(&mut self) -> Vec<Change> {
         self.since = None;
         std::mem::take(&mut self.waiting)
     }
 }
 
-/// Whether the line of a change need not be written because of a later one. A file that loads is no
-/// longer broken; one that broke was loaded before, which stays true.
+/// Whether `later` supersedes the log line of `known`. A file that loads is no longer broken; a file that
+/// breaks was loaded before, and that line stays.
 fn is_replaced(known: &Change, later: &Change) -> bool {
     match (known, later) {
         (
@@ -64,7 +65,7 @@ fn is_replaced(known: &Change, later: &Change) -> bool {
     }
 }
 
-/// One line per accepted reload (S2.20).
+/// Writes the log line for a change (S2.20).
 pub(crate) fn write(change: &Change) {
     match change {
         Change::Broken { .. } => tracing::warn!("{change}"),

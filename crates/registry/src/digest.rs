@@ -8,12 +8,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::file::open_regular;
 
-/// The SHA-256 of some bytes.
+/// Returns the SHA-256 digest of `bytes`.
 pub fn sha256(bytes: &[u8]) -> Digest {
     Digest::from_bytes(Sha256::digest(bytes).into())
 }
 
-/// The SHA-256 of a file, read in pieces.
+/// Returns the SHA-256 digest of a file, read in chunks.
 pub(crate) fn digest_file(path: &Path) -> io::Result<Digest> {
     let mut file = open_regular(path)?;
     let mut hasher = Sha256::new();
@@ -27,8 +27,8 @@ pub(crate) fn digest_file(path: &Path) -> io::Result<Digest> {
     }
 }
 
-/// The revision of a skill: a hash over the name, size and hash of each of its
-/// files, so that a renamed file is a change too.
+/// Returns the revision of a skill: a hash over the name, size and hash of each of its files, so that
+/// renaming a file also changes it.
 pub(crate) fn revision(name: &str, content: &[u8], siblings: &[SiblingFile]) -> Revision {
     let mut hasher = Sha256::new();
     let mut add = |path: &str, size: u64, digest: Option<Digest>| {

@@ -1,5 +1,4 @@
-//! Domains: which skills belong together, and an overview where no file has
-//! one.
+//! Domains: groups skills and generates missing overviews.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,18 +8,18 @@ use deft_model::{Details, Dialect, DomainIndex, SkillId, Text};
 
 use crate::unit::LoadedSkill;
 
-/// A domain and the skills in it.
+/// A domain and its skills.
 #[derive(Clone, Debug)]
 pub struct Domain {
-    /// Its overview.
+    /// The overview.
     pub index: Arc<DomainIndex>,
-    /// Whether the overview was made up because no file has it.
+    /// Whether the overview was generated because no file defines it.
     pub generated: bool,
-    /// Its skills, by name.
+    /// The ids of the skills, sorted.
     pub skills: Vec<SkillId>,
 }
 
-/// Groups skills by domain and gives each domain its overview.
+/// Groups skills by domain and adds an overview to each domain.
 pub(crate) fn group<'a>(
     skills: impl Iterator<Item = &'a Arc<LoadedSkill>>,
     indexes: BTreeMap<String, (Arc<DomainIndex>, Arc<Path>)>,
@@ -56,7 +55,7 @@ pub(crate) fn group<'a>(
     domains
 }
 
-/// An overview in the form that people write (S2.7).
+/// Generates an overview in the form of handwritten ones (S2.7).
 fn overview(domain: &str, skills: &[&LoadedSkill]) -> DomainIndex {
     let names: Vec<&str> = skills
         .iter()

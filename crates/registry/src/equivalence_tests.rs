@@ -1,4 +1,4 @@
-//! Reading what an event names gives the same as reading everything.
+//! Property: reading only what an event names gives the same result as reading everything.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::options::Options;
 use crate::snapshot::Snapshot;
 
-/// A small generator is enough here and makes every failure repeatable.
+/// A simple generator is enough here and makes every failure reproducible.
 struct Dice(u64);
 
 impl Dice {
@@ -48,7 +48,7 @@ fn content(dice: &mut Dice, folder: &str, file: &str) -> String {
     }
 }
 
-/// Does something to the files and returns the paths that events would name.
+/// Changes some files and returns the paths that events would name.
 fn act(dice: &mut Dice, root: &Path) -> Vec<PathBuf> {
     let folder = dice.pick(FOLDERS);
     let path = root.join(folder);
@@ -73,7 +73,7 @@ fn act(dice: &mut Dice, root: &Path) -> Vec<PathBuf> {
             vec![file]
         }
         _ => {
-            // Of folders that are made along the way only the first is named.
+            // Of newly created folders, an event names only the topmost.
             let first_new = path.ancestors().take_while(|above| !above.exists()).last();
             let named = first_new.map(Path::to_path_buf);
             fs::create_dir_all(&path).unwrap();
@@ -85,7 +85,7 @@ fn act(dice: &mut Dice, root: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Everything that is visible of a snapshot.
+/// Renders everything visible in a snapshot.
 fn seen(snapshot: &Snapshot) -> String {
     let mut out = String::new();
     for file in snapshot.files() {

@@ -1,7 +1,7 @@
-//! Opens files that may be anything: regular files only.
+//! Safe reading of files: only regular files are opened.
 //!
-//! Opening a pipe can wait for ever, reading a device can have effects, and the files below `/proc`,
-//! `/sys` and `/dev` are the system's and have no end. Not here: which folders a link may lead into
+//! Opening a pipe can block for ever, reading a device can have effects, and the files below `/proc`, `/sys`
+//! and `/dev` belong to the system and may be endless. Not here: which folders a link may lead into
 //! (`territory.rs`).
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
@@ -9,10 +9,10 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Folders of the system whose files are not files.
+/// System folders that contain no ordinary files.
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// The content of a regular file that is not too large.
+/// Reads a regular file of at most `max_bytes`.
 pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let metadata = path.metadata()?;
     check_kind(metadata.file_type())?;
@@ -22,21 +22,21 @@ pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     read_known(path, &metadata, max_bytes)
 }
 
-/// The same as text.
+/// Like [`read_regular`], for UTF-8 text.
 pub fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     let bytes = read_regular(path, max_bytes)?;
     String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// The same where the metadata is at hand and links have been looked at.
+/// Like [`read_regular`], if the caller has the metadata and has already checked links.
 pub(crate) fn read_known(path: &Path, metadata: &Metadata, max_bytes: u64) -> io::Result<Vec<u8>> {
     check(metadata)?;
     if metadata.len() > max_bytes {
         let message = format!("it has {} bytes, {max_bytes} are allowed", metadata.len());
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    // The file may have grown since it was looked at.
+    // The file may have grown since its metadata was read.
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
     open_regular(path)?
         .take(max_bytes)
@@ -44,7 +44,7 @@ pub(crate) fn read_known(path: &Path, metadata: &Metadata, max_bytes: u64) -> io
     Ok(bytes)
 }
 
-/// Opens a regular file. Opening anything else never blocks, and it is closed again unread.
+/// Opens a regular file. For anything else, opening does not block, and the file is closed unread.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let mut how = OpenOptions::new();
     how.read(true);
@@ -80,7 +80,7 @@ fn refused(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// The name of a kind of file that is neither a regular file nor a link.
+/// Returns the name for a kind of file that is neither a regular file nor a link.
 fn special_name(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;
@@ -90,7 +90,7 @@ fn special_name(kind: FileType) -> Option<&'static str> {
         .or(Some("something else"))
 }
 
-/// Which kind of special file something is.
+/// Returns the name for a special file: a pipe, socket or device.
 #[cfg(unix)]
 pub(crate) fn special(kind: FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
@@ -108,19 +108,19 @@ pub(crate) fn special(_: FileType) -> Option<&'static str> {
     None
 }
 
-/// Whether a path without links leads into a folder of the system.
+/// Whether a path without links is in a system folder.
 pub(crate) fn is_system(real: &Path) -> bool {
     SYSTEM.iter().any(|folder| real.starts_with(folder))
 }
 
-/// Whether something lies where the system shows its own state, whatever path leads there.
+/// Whether a file is on a device of a system folder, whatever path leads there.
 #[cfg(unix)]
 pub(crate) fn is_on_system_device(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     static DEVICES: LazyLock<Vec<u64>> = LazyLock::new(|| {
         let device = |path: &str| fs::metadata(path).map(|metadata| metadata.dev()).ok();
         let disk = device("/");
-        // In a bare container these folders may be ordinary ones.
+        // In a minimal container these folders may be ordinary ones.
         let devices = SYSTEM.iter().filter_map(|path| device(path));
         devices.filter(|found| Some(*found) != disk).collect()
     });
@@ -132,7 +132,7 @@ pub(crate) fn is_on_system_device(_: &Metadata) -> bool {
     false
 }
 
-/// The name of a file or folder, if it is text.
+/// Returns the name of a file or folder if it is UTF-8.
 pub(crate) fn file_name(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
@@ -148,7 +148,7 @@ mod tests {
         read_regular(path, 100).unwrap_err().to_string()
     }
 
-    /// Each of these would wait for ever, or never end, if it were opened and read.
+    /// Each of these would block for ever, or never end, if it were opened and read.
     #[test]
     fn only_regular_files_are_read() {
         let world = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ mod tests {
         );
     }
 
-    /// A file that becomes a pipe between the look and the open is not waited for.
+    /// Opening does not block if a file becomes a pipe after it was checked.
     #[test]
     fn opening_does_not_block() {
         let world = tempfile::tempdir().unwrap();

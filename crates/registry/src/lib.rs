@@ -1,12 +1,11 @@
-//! Folders of skills and agents, loaded and followed live.
+//! Loading and watching of folders with skills and agents.
 //!
-//! A [`Snapshot`] is everything that is loaded at one instant: immutable and
-//! shared. A [`Registry`] keeps one current while files change; readers never
-//! lock. A broken edit leaves the last good revision in use and is reported.
-//! [`discovery`] is what people and models are shown of it.
+//! A [`Snapshot`] contains everything loaded at one instant; it is immutable and shared. A [`Registry`] keeps
+//! a current snapshot while files change; readers never lock. After a broken edit the last valid revision
+//! stays in use, and the problem is reported. [`discovery`] presents skills to people and models.
 //!
-//! This crate reads skill folders and writes nothing. It does not know what a
-//! skill means (that is `skillfile`), runs nothing and keeps no history.
+//! This crate reads folders of skills and writes nothing. Not here: the meaning of skill files (`skillfile`),
+//! running skills, and history.
 
 mod agents;
 mod change;
@@ -34,7 +33,6 @@ mod unit;
 mod walk;
 mod watch;
 
-pub use agents::{DEFAULT_AGENT, default_agent};
 pub use change::{Change, changes};
 pub use digest::sha256;
 pub use domain::Domain;

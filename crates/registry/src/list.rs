@@ -1,4 +1,4 @@
-//! The names in one folder, sorted into what matters.
+//! Listing of one folder, with names sorted by their role.
 
 use std::collections::HashMap;
 use std::fs::{self, DirEntry};
@@ -9,30 +9,30 @@ use deft_skillfile::{Diagnostic, FileKind, Rule, Severity};
 
 use crate::territory::Territory;
 
-/// Folders that never hold skills.
+/// Folders that never contain skills.
 pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
 
-/// The names in a folder that matter, each list by path.
+/// The relevant names in a folder; each list is sorted by path.
 #[derive(Default)]
 pub(crate) struct Listing {
     pub skill_md: Option<PathBuf>,
     pub agent_md: Option<PathBuf>,
-    /// Files that may define something.
+    /// Files that may define a skill.
     pub files: Vec<PathBuf>,
     /// Files that can only belong to a skill.
     pub others: Vec<PathBuf>,
     pub folders: Vec<PathBuf>,
-    /// Files among these lists that may not be opened, and why.
+    /// Files of these lists that must not be opened, and why.
     pub refused: HashMap<PathBuf, Diagnostic>,
-    /// Everything else that is not read, and why, by path.
+    /// Other entries that are not read, and why, by path.
     pub left_out: Vec<(PathBuf, Diagnostic)>,
     pub problems: Vec<Diagnostic>,
 }
 
-/// The most names that one folder may have; a folder with more holds something else than skills.
+/// Maximum number of names in one folder; a folder with more does not contain skills.
 const MAX_NAMES: usize = 100_000;
 
-/// Lists a folder. A single entry that cannot be looked at is left out.
+/// Lists a folder. Entries that cannot be inspected are skipped.
 pub(crate) fn list(path: &Path, territory: &Territory) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let mut entries = fs::read_dir(path)?.flatten();
@@ -82,8 +82,8 @@ impl Listing {
         }
     }
 
-    /// A file that should define something stays in the lists, so that it is reported as broken. All
-    /// others are left out with a warning.
+    /// Adds an entry that must not be opened. A file that should define a skill stays in the lists, so that
+    /// it is reported as broken; other entries are left out with a warning.
     fn refuse(&mut self, entry: &DirEntry, name: &str, mut problem: Diagnostic) {
         if FileKind::from_name(name).is_some() && !entry.path().is_dir() {
             problem.severity = Severity::Error;
@@ -94,7 +94,7 @@ impl Listing {
         }
     }
 
-    /// Ids are text, so a name that is none cannot be one.
+    /// Reports a name that is not UTF-8; ids are text, so it cannot be one.
     fn refuse_name(&mut self, entry: &DirEntry) {
         let name = entry.file_name();
         let message = format!(
@@ -106,16 +106,16 @@ impl Listing {
     }
 }
 
-/// A link counts as what it leads to; one that leads nowhere is a file, so that
-/// its trouble is reported when it is read.
+/// Whether an entry is a folder, or a link to one. A dangling link counts as a file, so that the problem is
+/// reported when it is read.
 fn is_folder(entry: &DirEntry) -> bool {
     entry
         .file_type()
         .is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()))
 }
 
-/// What editors and systems leave behind. It comes and goes without meaning, so
-/// it must not be part of a revision.
+/// Whether a name is a temporary file of an editor or system. Such files come and go and must not affect a
+/// revision.
 pub(crate) fn is_litter(name: &str) -> bool {
     const NAMES: &[&str] = &[
         ".DS_Store",

@@ -1,4 +1,4 @@
-//! A registry that follows the disk.
+//! A registry that stays up to date with the file system.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,11 +13,10 @@ use crate::shared::{Shared, WatchMode};
 use crate::snapshot::Snapshot;
 use crate::watch::{self, Signal};
 
-/// How long a caller waits for a comparison with the disk.
+/// How long a caller waits for a comparison with the file system.
 const CATCH_UP: Duration = Duration::from_secs(5);
 
-/// Skills that are loaded and followed. Readers take a snapshot and never
-/// wait; one thread replaces it.
+/// Loaded skills that are kept up to date. Readers take a snapshot and never wait; one thread replaces it.
 #[derive(Debug)]
 pub struct Registry {
     shared: Arc<Shared>,
@@ -26,14 +25,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Loads everything and starts to follow it. `clock` tells the present,
-    /// which checks of schedules need.
+    /// Loads all skills and starts watching. `clock` returns the current time, which is needed to check
+    /// schedules.
     pub fn open(options: Options, clock: impl Fn() -> Moment + Send + Sync + 'static) -> Self {
         let first = Snapshot::load(&options, &clock());
         Self::follow(first, options, clock)
     }
 
-    /// Follows what was loaded with the same options.
+    /// Starts watching after `first` was loaded with the same options.
     pub fn follow(
         first: Snapshot,
         options: Options,
@@ -41,7 +40,7 @@ impl Registry {
     ) -> Self {
         let shared = Arc::new(Shared::new(first, options, clock));
         let (signal, signals) = mpsc::channel();
-        // Watches are set before this returns, so that no later edit is missed.
+        // Watches are set before this function returns, so that no later edit is missed.
         let watcher = watch::Watcher::start(&shared, signal.clone());
         let inner = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -54,29 +53,30 @@ impl Registry {
         }
     }
 
-    /// What is loaded now.
+    /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.shared.current()
     }
 
-    /// How changes are noticed at the moment.
+    /// Returns how changes are currently detected.
     pub fn watching(&self) -> WatchMode {
         self.shared.watching()
     }
 
-    /// Announces every accepted change from now on.
+    /// Returns a channel that receives every accepted change from now on.
     pub fn subscribe(&self) -> Receiver<Arc<[Change]>> {
         self.shared.subscribe()
     }
 
-    /// Compares everything with the disk soon.
+    /// Requests a comparison of everything with the file system.
     pub fn rescan(&self) {
-        // A thread that is gone has nothing to do with it any more.
+        // If the thread has ended, nothing needs to be compared.
         drop(self.signal.send(Signal::Rescan));
     }
 
-    /// Compares everything with the disk and waits until that is done, so that a caller who wrote a file reads it in
-    /// the next snapshot. Gives up after some seconds: then the snapshot follows later.
+    /// Compares everything with the file system and waits for the result, so that a caller who wrote a file
+    /// finds it in the next snapshot. Returns after a timeout of some seconds; the snapshot is then updated
+    /// later.
     pub fn catch_up(&self) {
         let (done, waiting) = mpsc::channel();
         if self.signal.send(Signal::CatchUp(done)).is_ok() {

@@ -1,4 +1,4 @@
-//! Reads one file and decides what stays in use when it is broken.
+//! Loads one file and decides what stays in use when it is broken.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,17 +14,17 @@ use crate::stamp::Stamp;
 use crate::survey::Survey;
 use crate::unit::{Definition, LoadedAgent, LoadedSkill, Outcome, Unit};
 
-/// How the files of one folder are to be read.
+/// The context for loading the files of one folder.
 pub(crate) struct FolderContext<'a> {
     pub survey: &'a Survey<'a>,
     pub domain: Option<Arc<str>>,
-    /// The files beside a `SKILL.md`; empty for everything else.
+    /// The files next to a `SKILL.md`; empty for other files.
     pub siblings: Vec<(String, Stamp)>,
-    /// Files that may not be opened, and why.
+    /// Files that must not be opened, and why.
     pub refused: &'a HashMap<PathBuf, Diagnostic>,
 }
 
-/// Reads a file, or keeps what is known of it when nothing changed.
+/// Loads a file, or returns the previous result if nothing changed.
 pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>) -> Unit {
     if let Some(problem) = context.refused.get(path) {
         return refused(context, path, problem, old);
@@ -36,8 +36,8 @@ pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>)
     }
     let read = metadata
         .and_then(|metadata| read_known(path, &metadata, context.survey.options.max_file_bytes));
-    // A file without a byte is most likely being written; another event will
-    // say when it is there, and the next rescan if it stays as it is.
+    // An empty file is most likely being written. Another event reports its content, or the next rescan if it
+    // stays empty.
     let unfinished = context.survey.live && read.as_ref().is_ok_and(Vec::is_empty);
     let stamp = stamp.filter(|_| !unfinished);
     let (outcome, diagnostics) = match read {
@@ -57,7 +57,7 @@ pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>)
     }
 }
 
-/// A file that is not opened: a link to the outside, or no regular file.
+/// Returns the result for a file that must not be opened: a link to the outside, or not a regular file.
 fn refused(
     context: &FolderContext<'_>,
     path: &Path,
@@ -82,7 +82,7 @@ fn is_same(context: &FolderContext<'_>, old: &Unit, stamp: Option<Stamp>) -> boo
         && !is_forced(context, &old.path)
 }
 
-/// The problem of a file that cannot be read.
+/// Returns the diagnostic for a file that cannot be read.
 pub fn refusal(problem: &io::Error) -> Diagnostic {
     if problem.kind() == io::ErrorKind::FileTooLarge {
         let help = "move details into files beside it, such as `references/`";
@@ -91,7 +91,7 @@ pub fn refusal(problem: &io::Error) -> Diagnostic {
     Diagnostic::new(Rule::Unreadable, format!("cannot be read: {problem}"))
 }
 
-/// Whether an event named the file, or one beside it that belongs to it.
+/// Whether an event named the file or a sibling that belongs to it.
 fn is_forced(context: &FolderContext<'_>, path: &Path) -> bool {
     let forced = context.survey.forced;
     let folder = path.parent().unwrap_or(path);

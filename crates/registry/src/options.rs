@@ -1,55 +1,51 @@
-//! How skills are found and followed.
+//! Options for finding and watching skills.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The largest file that may define a skill, unless told otherwise.
+/// Default maximum size of a file that defines a skill.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// What a registry watches, and how.
+/// The folders that a registry watches, and limits.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Folders of skills. A skill of an earlier folder hides one with the same
-    /// id in a later folder.
+    /// Folders with skills. A skill in an earlier folder shadows one with the same id in a later folder.
     pub roots: Vec<PathBuf>,
-    /// Folders of agents, each with its `AGENT.md` in a folder of its own. They
-    /// count in the same way.
+    /// Folders with agents, each in a subfolder with an `AGENT.md`. Earlier folders take precedence as well.
     pub agents: Vec<PathBuf>,
-    /// The largest file that may define a skill.
+    /// Maximum size of a file that defines a skill.
     pub max_file_bytes: u64,
-    /// The largest file beside a skill whose content is hashed.
+    /// Maximum size of a sibling file whose content is hashed.
     pub max_sibling_bytes: u64,
-    /// How deep folders may be nested below a root.
+    /// Maximum depth of folders below a root.
     pub max_depth: usize,
-    /// How many folders are read in one pass.
+    /// Maximum number of folders read in one pass.
     pub max_folders: usize,
-    /// How many of them may be reached through links.
+    /// Maximum number of folders reached through links in one pass.
     pub max_linked_folders: usize,
-    /// How long a pass may take; what was not read by then stays as it was.
+    /// Maximum duration of a pass; folders not read by then keep their previous state.
     pub max_scan_time: Duration,
-    /// How long a file must be quiet before it is read.
+    /// Time without changes after which a file is read.
     pub settle: Duration,
-    /// How often everything is compared with the disk, in case an event got
-    /// lost.
+    /// Interval between full comparisons with the file system, in case events are lost.
     pub rescan_every: Duration,
-    /// How often everything is compared when there are no events at all.
+    /// Interval between full comparisons if events are not available.
     pub poll_every: Duration,
-    /// How changes are noticed.
+    /// How changes are detected.
     pub watch: Watch,
 }
 
-/// How changes are noticed.
+/// How changes are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// By events of the operating system, by polling where there are none.
+    /// By events of the operating system, or by polling if they are not available.
     Events,
     /// By polling.
     Poll,
 }
 
 impl Options {
-    /// The usual settings for these folders; one that is named twice counts
-    /// where it is named first.
+    /// Creates default options for these folders, without duplicates.
     pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut unique: Vec<PathBuf> = Vec::new();
         for root in roots {
@@ -73,19 +69,19 @@ impl Options {
         }
     }
 
-    /// The same with folders of agents.
+    /// Sets the folders with agents.
     #[must_use]
     pub fn with_agents(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         self.agents = folders.into_iter().collect();
         self
     }
 
-    /// All folders that are read and followed.
+    /// Returns all folders that are read and watched.
     pub(crate) fn followed(&self) -> impl Iterator<Item = &PathBuf> {
         self.roots.iter().chain(&self.agents)
     }
 
-    /// Whether a folder is one of those.
+    /// Returns whether a folder is one of the watched folders.
     pub(crate) fn is_root(&self, path: &Path) -> bool {
         self.followed().any(|root| root == path)
     }

@@ -1,4 +1,4 @@
-//! What became of the files that were found.
+//! Reports about the files that were found.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use deft_model::SkillId;
 use deft_skillfile::{Diagnostic, Rule};
 
-/// What became of one file or folder.
+/// The result for one file or folder.
 #[derive(Clone, Debug)]
 pub struct FileReport {
-    /// The file or folder.
+    /// The path of the file or folder.
     pub path: Arc<Path>,
-    /// The root it was found in.
+    /// The root that contains it.
     pub root: Arc<Path>,
-    /// What became of it.
+    /// How the file was used.
     pub state: State,
-    /// What is wrong with it.
+    /// The problems found.
     pub diagnostics: Arc<[Diagnostic]>,
 }
 
 impl FileReport {
-    /// Why it is not read at all, for a link, pipe or device that defines nothing.
+    /// Returns why a link, pipe or device is not read, or `None` if it is.
     pub fn left_out(&self) -> Option<&Diagnostic> {
         let why = self.diagnostics.first()?;
         let rule = matches!(why.rule, Rule::LinkOutside | Rule::SpecialFile);
@@ -28,27 +28,27 @@ impl FileReport {
     }
 }
 
-/// What became of a file.
+/// How a file was used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It defines this skill.
+    /// The file defines this skill.
     Loaded(SkillId),
-    /// It is the index of this domain.
+    /// The file is the index of this domain.
     Index(String),
-    /// It defines this agent.
+    /// The file defines this agent.
     Agent(String),
-    /// Another file defines the same skill or domain and comes first.
+    /// An earlier file defines the same skill, agent or domain.
     Shadowed {
-        /// What both define.
+        /// The id that both define.
         id: String,
-        /// The file that counts.
+        /// The file that takes precedence.
         by: Arc<Path>,
     },
-    /// It cannot be loaded; what it said before may still be in use.
+    /// The file is invalid; its last valid definition may still be in use.
     Broken {
-        /// The skill or agent that is kept as it was.
+        /// The skill or agent that stays in use.
         kept: Option<SkillId>,
     },
-    /// It is not meant to be a skill.
+    /// The file does not define a skill.
     Ignored,
 }

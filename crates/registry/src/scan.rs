@@ -1,5 +1,4 @@
-//! Reads one folder: which files define something, and which folders below
-//! are to be read on their own.
+//! Reading of one folder: its files that define skills, and subfolders to read separately.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,11 +16,11 @@ use crate::stamp::{FolderId, folder_id};
 use crate::survey::{Folder, Survey, Visit};
 use crate::unit::{Definition, Outcome, Unit};
 
-/// How many links may lie on one path; each one multiplies what is found.
+/// Maximum number of links on one path; each link multiplies the number of paths.
 const MAX_LINKS: usize = 3;
 
-/// Reads one folder and says which folders below it to read next. `old` is how
-/// it was last time; what did not change is kept.
+/// Reads one folder and returns the subfolders to read next. `old` is the previous state; unchanged parts are
+/// kept.
 pub(crate) fn scan(
     survey: &Survey<'_>,
     visit: Visit,
@@ -59,7 +58,7 @@ pub(crate) fn scan(
     }
 }
 
-/// A folder that cannot be read at the moment keeps what it had.
+/// Keeps the previous contents of a folder that is temporarily unreadable.
 fn keep(folder: &mut Folder, old: Option<&Folder>, problem: &Diagnostic) {
     let for_now = matches!(problem.rule, Rule::Unreadable | Rule::TooManyFolders);
     if let Some(old) = old.filter(|_| for_now) {
@@ -84,8 +83,8 @@ fn next(folder: &Folder, path: &Path, above: &Arc<Vec<FolderId>>) -> Visit {
     }
 }
 
-/// Checks that the folder may be entered, and lists it; also returns the path
-/// of identities that leads into it.
+/// Checks that the folder may be read, and lists it. Also returns the ids of all folders on the path,
+/// including this one.
 fn enter(survey: &Survey<'_>, visit: &Visit) -> Result<(Arc<Vec<FolderId>>, Listing), Diagnostic> {
     let metadata = visit.path.metadata().map_err(|problem| refusal(&problem))?;
     if is_on_system_device(&metadata) {
@@ -173,9 +172,8 @@ fn fill(survey: &Survey<'_>, folder: &mut Folder, listing: &Listing, old: Option
     folder.units.extend(units);
 }
 
-/// Whether a `SKILL.md` makes its folder that of one skill. A broken one does,
-/// unless its text says that it is the index of a domain, or it is empty among
-/// pages: then it is most likely half written.
+/// Whether a `SKILL.md` makes the whole folder one skill. A broken one does, unless its text looks like the
+/// index of a domain, or it is empty next to other pages and therefore most likely half written.
 fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
     match &unit.outcome {
         Outcome::Good(Definition::Domain(_) | Definition::Agent(_))
@@ -186,13 +184,13 @@ fn owns_folder(unit: &Unit, listing: &Listing, max_bytes: u64) -> bool {
             !half_written && !looks_like_index(&bytes)
         }
         Outcome::Good(Definition::Skill(_)) | Outcome::Broken(Some(Definition::Skill(_))) => true,
-        // It is in the making; what it will be is not known yet.
+        // The file is being written and its kind is not known yet.
         Outcome::Ignored => listing.files.is_empty(),
     }
 }
 
-/// Pages that are written as commands, but belong to the skill whose
-/// `SKILL.md` lies beside them. They would vanish without a word.
+/// Returns a diagnostic for pages that look like commands but belong to the skill of the `SKILL.md` next to
+/// them; otherwise they would disappear silently.
 fn hidden_pages(folder: &Path, files: &[PathBuf]) -> Option<Diagnostic> {
     let domain = file_name(folder)?;
     let start = format!("name: {domain}.");
@@ -224,8 +222,8 @@ fn looks_like_index(bytes: &[u8]) -> bool {
     has("domain:") && !has("name:")
 }
 
-/// The domain of the folders below: an index may rename it (S2.13), and at the
-/// root each folder is a domain of its own.
+/// Returns the domain of subfolders: an index may rename it (S2.13), and each folder directly below a root is
+/// a domain.
 fn domain_below(folder: &Folder) -> Option<Arc<str>> {
     if folder.visit.depth == 0 {
         return None;

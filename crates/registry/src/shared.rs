@@ -1,4 +1,4 @@
-//! What a registry and the thread that follows the disk share: the current snapshot and its listeners.
+//! State shared by a registry and its watcher thread: the current snapshot and its listeners.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,16 +13,16 @@ use crate::change_log::{self, ChangeLog, QUIET};
 use crate::options::Options;
 use crate::snapshot::Snapshot;
 
-/// How changes are noticed at the moment.
+/// How changes are currently detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchMode {
     /// By events of the operating system.
     Events,
-    /// By polling, for this reason.
+    /// By polling, with the reason.
     Polling(String),
 }
 
-/// What the registry and its thread share.
+/// State shared by the registry and its thread.
 pub(crate) struct Shared {
     pub options: Options,
     current: ArcSwap<Snapshot>,
@@ -56,7 +56,7 @@ impl Shared {
         }
     }
 
-    /// The present.
+    /// Returns the current time and time zone.
     pub(crate) fn now(&self) -> Moment {
         (self.clock)()
     }
@@ -69,7 +69,7 @@ impl Shared {
         self.watching.load().as_ref().clone()
     }
 
-    /// Announces every accepted change from now on.
+    /// Returns a channel that receives every accepted change from now on.
     pub(crate) fn subscribe(&self) -> Receiver<Arc<[Change]>> {
         let (sender, receiver) = mpsc::channel();
         self.listeners.lock().push(sender);
@@ -80,8 +80,7 @@ impl Shared {
         self.watching.store(Arc::new(watching));
     }
 
-    /// Makes a snapshot the current one, notes what is different for the log and tells the
-    /// listeners.
+    /// Replaces the current snapshot, adds the differences to the log and notifies the listeners.
     pub(crate) fn replace(&self, snapshot: Snapshot) {
         let changes: Arc<[Change]> = changes(&self.current.load(), &snapshot).into();
         self.current.store(Arc::new(snapshot));
@@ -96,12 +95,12 @@ impl Shared {
             .retain(|listener| listener.send(Arc::clone(&changes)).is_ok());
     }
 
-    /// How long the thread may wait for the next signal, if lines of the log wait for quiet.
+    /// Returns how long the thread may wait for the next signal if log lines are pending.
     pub(crate) fn log_wait(&self) -> Option<Duration> {
         (!self.log.lock().is_empty()).then_some(QUIET)
     }
 
-    /// Writes the lines of changes, all of them or those that have waited too long.
+    /// Writes pending log lines; if `only_late`, only those that have waited too long.
     pub(crate) fn write_log(&self, only_late: bool) {
         let mut log = self.log.lock();
         if !only_late || log.is_late() {

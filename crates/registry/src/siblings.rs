@@ -1,4 +1,4 @@
-//! The files around a `SKILL.md`.
+//! The files next to a `SKILL.md`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,33 +12,32 @@ use crate::stamp::Stamp;
 use crate::territory::Territory;
 use crate::unit::LoadedSkill;
 
-/// The most files that are listed for one skill; folders with more are not
-/// skills but checkouts.
+/// Maximum number of files listed for one skill; a folder with more is a checkout and not a skill.
 const MAX_FILES: usize = 4096;
 
-/// How deep below a skill its files may be.
+/// Maximum depth of files below a skill.
 const MAX_DEPTH: usize = 8;
 
-/// What is below the folder of a skill.
+/// The contents of a skill's folder.
 #[derive(Default)]
 pub(crate) struct Around {
-    /// Files that belong to the skill, with what they looked like, by path.
+    /// Files that belong to the skill, with their stamps, by path.
     pub files: Vec<(String, Stamp)>,
-    /// Folders that hold them.
+    /// Folders that contain them.
     pub folders: Vec<PathBuf>,
-    /// Folders with a `SKILL.md` of their own, by path.
+    /// Folders with their own `SKILL.md`, by path.
     pub skill_folders: Vec<PathBuf>,
     /// Files and folders that are not read, and why.
     pub left_out: Vec<(PathBuf, Diagnostic)>,
-    /// Says that a limit was reached.
+    /// Set if a limit was reached.
     pub problem: Option<Diagnostic>,
 }
 
-/// The most files of one skill of which it is told that they are not read.
+/// Maximum number of unread files reported for one skill.
 const MAX_LEFT_OUT: usize = 100;
 
-/// Looks at what lies beside a `SKILL.md`, without reading any content. What
-/// is right beside it has been listed already.
+/// Collects the files next to a `SKILL.md` without reading their content. `files` and `folders` are the
+/// entries of the skill's own folder.
 pub(crate) fn collect(files: &[PathBuf], folders: &[PathBuf], territory: &Territory) -> Around {
     let mut around = Around::default();
     files.iter().for_each(|path| around.add_file(path, ""));
@@ -121,15 +120,14 @@ impl Around {
     }
 }
 
-/// A file beside a skill is no reason to do without the skill.
+/// Lowers a problem to a warning: a bad sibling file is no reason to reject the skill.
 pub(crate) fn warning(problem: &Diagnostic) -> Diagnostic {
     let mut problem = problem.clone();
     problem.severity = problem.severity.min(Severity::Warning);
     problem
 }
 
-/// Hashes the files; those that look as they did before keep their hash, unless
-/// an event named them.
+/// Hashes the files. Files with an unchanged stamp keep their hash, unless an event named them.
 pub(crate) fn hash(
     folder: &Path,
     files: &[(String, Stamp)],

@@ -1,4 +1,4 @@
-//! Everything that is loaded, at one instant.
+//! The set of all loaded skills, domains and agents at one instant.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,7 +17,7 @@ use crate::survey::Folder;
 use crate::tree::Tree;
 use crate::unit::{Definition, LoadedAgent, LoadedSkill, Outcome, Unit};
 
-/// What is loaded: immutable, shared by all readers, replaced as a whole.
+/// All loaded skills, domains and agents: immutable, shared by all readers, replaced as a whole.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     skills: BTreeMap<SkillId, Arc<LoadedSkill>>,
@@ -28,8 +28,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The same with skills that were written elsewhere. Each takes the place of a file of the same
-    /// name.
+    /// Adds skills that do not come from files. Each replaces a file with the same id.
     #[must_use]
     pub fn joined(mut self, others: impl IntoIterator<Item = LoadedSkill>) -> Self {
         let others = others.into_iter();
@@ -38,8 +37,8 @@ impl Snapshot {
         self
     }
 
-    /// The same with other contents for some of its skills; none leaves a skill out. It cannot be
-    /// compared with the disk any more.
+    /// Returns a copy with changed contents for some skills; `None` removes a skill. The copy cannot be
+    /// compared with the file system any more.
     #[must_use]
     pub fn edited(&self, edited: BTreeMap<SkillId, Option<LoadedSkill>>) -> Self {
         let mut skills = self.skills.clone();
@@ -63,7 +62,7 @@ impl Snapshot {
         }
     }
 
-    /// The same with the last good state of skills whose files are broken, as far as it is known.
+    /// Restores the last valid state of skills whose files are broken, if it is in `last_good`.
     #[must_use]
     pub fn recalled(self, options: &Options, last_good: Vec<LoadedSkill>) -> Self {
         if last_good.is_empty() {
@@ -76,24 +75,23 @@ impl Snapshot {
         Self::index(tree, options)
     }
 
-    /// Reads all roots once, without following them.
+    /// Reads all roots once, without watching them.
     pub fn load(options: &Options, moment: &Moment) -> Self {
         Self::index(Tree::default().rescan(options, moment, false), options)
     }
 
-    /// Compares everything with the disk and reads what looks different.
+    /// Compares everything with the file system and reads what changed.
     #[must_use]
     pub fn rescan(&self, options: &Options, moment: &Moment) -> Self {
         Self::index(self.tree.rescan(options, moment, false), options)
     }
 
-    /// The same while files may be changing, right after watches were set.
+    /// Like [`rescan`](Self::rescan), for use right after watches were set, when files may still be changing.
     pub(crate) fn catch_up(&self, options: &Options, moment: &Moment) -> Self {
         Self::index(self.tree.rescan(options, moment, true), options)
     }
 
-    /// Reads what may be different at these paths; `None` when none of them is
-    /// below a root.
+    /// Reads what may have changed at `paths`. Returns `None` if none of them is below a root.
     pub(crate) fn update(
         &self,
         options: &Options,
@@ -104,7 +102,7 @@ impl Snapshot {
         Some(Self::index(tree, options))
     }
 
-    /// Every folder in which a change would matter.
+    /// Returns every folder in which changes matter.
     pub(crate) fn watched_folders(&self) -> impl Iterator<Item = &Path> {
         self.tree.folders().flat_map(|folder| {
             let inner = folder.inner.iter().map(PathBuf::as_path);
@@ -112,23 +110,23 @@ impl Snapshot {
         })
     }
 
-    /// The skills, by id.
+    /// Returns the skills, by id.
     pub fn skills(&self) -> impl Iterator<Item = &Arc<LoadedSkill>> {
         self.skills.values()
     }
 
-    /// How many skills there are.
+    /// Returns the number of skills.
     pub fn skill_count(&self) -> usize {
         self.skills.len()
     }
 
-    /// The skill with this id.
+    /// Returns the skill with this id.
     pub fn skill(&self, id: &str) -> Option<&Arc<LoadedSkill>> {
         self.skills.get(id)
     }
 
-    /// The skill that a name means: by id, by its name if only one has it, or by words that make
-    /// its id, such as `Morning Briefing`.
+    /// Returns the skill with this id, or with this name if it is unique, or whose id results from the words
+    /// in `name`, such as `Morning Briefing`.
     pub fn find(&self, name: &str) -> Option<&Arc<LoadedSkill>> {
         let by_name = || {
             let mut same = self
@@ -140,42 +138,42 @@ impl Snapshot {
         self.skill(name).or_else(by_name).or_else(by_words)
     }
 
-    /// The domains, by name.
+    /// Returns the domains, by name.
     pub fn domains(&self) -> impl Iterator<Item = (&str, &Domain)> {
         self.domains
             .iter()
             .map(|(name, domain)| (name.as_str(), domain))
     }
 
-    /// The domain with this name.
+    /// Returns the domain with this name.
     pub fn domain(&self, name: &str) -> Option<&Domain> {
         self.domains.get(name)
     }
 
-    /// The agents, by id; the default one is there unless a file says otherwise.
+    /// Returns the agents, by id, including the default agent unless a file overrides it.
     pub fn agents(&self) -> impl Iterator<Item = &Arc<LoadedAgent>> {
         self.agents.iter()
     }
 
-    /// The agent with this id. One whose file is broken and was never good is not there, and no
-    /// other takes its place.
+    /// Returns the agent with this id. `None` for an agent whose file is broken and was never valid, even if
+    /// a later file or the default agent has the same id.
     pub fn agent(&self, id: &str) -> Option<&Arc<LoadedAgent>> {
         self.agents.get(id)
     }
 
-    /// What became of each file and of folders with problems, by root and path.
+    /// Returns the result for each file, and for folders with problems, by root and path.
     pub fn files(&self) -> &[FileReport] {
         &self.files
     }
 
-    /// Decides what counts: roots in their order; in a root, files whose path says their name before
-    /// those whose name is another (S2.12), and then files by path.
+    /// Decides which files are in effect: roots in their order; within a root, files whose path matches the
+    /// name before others (S2.12), and then by path.
     pub(crate) fn index(tree: Tree, options: &Options) -> Self {
         let mut snapshot = Self::default();
         let mut indexes = BTreeMap::new();
         for root in options.followed() {
             let root: &Arc<Path> = &Arc::from(root.as_path());
-            // A root inside a root is a root of its own.
+            // A root inside a root is handled as a separate root.
             let folders = || tree.below(root).filter(|folder| folder.visit.root == *root);
             let units = || folders().flat_map(|folder| &folder.units);
             let (misnamed, named): (Vec<&Unit>, Vec<&Unit>) =
@@ -277,7 +275,7 @@ impl Snapshot {
     }
 }
 
-/// Being hidden by another file is a problem of this one.
+/// Adds a diagnostic to a file that is shadowed by another one.
 fn shadow_note(state: &State, found: &Arc<[Diagnostic]>) -> Arc<[Diagnostic]> {
     let State::Shadowed { id, by } = state else {
         return Arc::clone(found);
@@ -291,7 +289,7 @@ fn shadow_note(state: &State, found: &Arc<[Diagnostic]>) -> Arc<[Diagnostic]> {
     found.iter().cloned().chain([note]).collect()
 }
 
-/// Folders right below a root with nothing loadable in them (S4.8).
+/// Reports folders directly below a root that contain nothing to load (S4.8).
 fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item = FileReport> + 'a {
     let children = tree
         .below(root)

@@ -1,9 +1,9 @@
-//! What a file looked like when it was read, without its content.
+//! The state of a file when it was read, without its content.
 
 use std::fs::Metadata;
 use std::time::SystemTime;
 
-/// Enough of a file's metadata to see that it changed.
+/// File metadata that is sufficient to detect changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub size_bytes: u64,
@@ -11,8 +11,8 @@ pub(crate) struct Stamp {
     identity: Identity,
 }
 
-/// Device, inode and the time of the last change of anything about the file,
-/// which tells a file that was put in place of another of the same size.
+/// Device, inode and time of the last status change. Distinguishes a file that replaced another one of the
+/// same size.
 #[cfg(unix)]
 type Identity = (u64, u64, i64, i64);
 #[cfg(not(unix))]
@@ -42,8 +42,7 @@ fn identity(metadata: &Metadata) -> Identity {
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> Identity {}
 
-/// What a folder is, whatever path leads to it; the same folder twice on one
-/// path is a loop.
+/// The identity of a folder, independent of its path. The same folder twice on one path is a loop.
 #[cfg(unix)]
 pub(crate) type FolderId = (u64, u64);
 #[cfg(not(unix))]

@@ -1,4 +1,4 @@
-//! A scan of all folders: what its folders share, which folder is to be read, and how one was read.
+//! State of a scan of all folders, and its inputs and results per folder.
 //!
 //! Not here: reading a folder (`scan.rs`).
 
@@ -15,21 +15,20 @@ use crate::stamp::FolderId;
 use crate::territory::Territory;
 use crate::unit::Unit;
 
-/// What all folders of one scan share.
+/// State shared by all folders of one scan.
 pub(crate) struct Survey<'a> {
     pub options: &'a Options,
     pub moment: &'a Moment,
-    /// Whether files may be in the making: an event may come between the
-    /// creation of a file and its first byte.
+    /// Whether files may be incomplete: an event may arrive between the creation of a file and its first
+    /// byte.
     pub live: bool,
-    /// Files that are read again even if they look unchanged, because an event
-    /// named them.
+    /// Files that are read again even if they look unchanged, because an event named them.
     pub forced: &'a HashSet<PathBuf>,
-    /// Where links may lead.
+    /// The folders that links may lead into.
     pub territory: Territory,
-    /// How many folders were entered so far.
+    /// The number of folders read so far.
     entered: AtomicUsize,
-    /// How many of them a link led to.
+    /// The number of them that were reached through a link.
     linked: AtomicUsize,
     began: Instant,
 }
@@ -53,7 +52,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Counts a folder; says why it is one too many.
+    /// Counts a folder; returns a diagnostic if a limit is exceeded.
     pub(crate) fn count(&self, visit: &Visit) -> Result<(), Diagnostic> {
         let over = |count: &AtomicUsize, most: usize| count.fetch_add(1, Ordering::Relaxed) >= most;
         let message = if over(&self.entered, self.options.max_folders) {
@@ -80,19 +79,19 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// A folder that is to be read.
+/// A folder to read.
 #[derive(Clone, Debug)]
 pub(crate) struct Visit {
     pub path: PathBuf,
-    /// The root it is below.
+    /// The root that contains the folder.
     pub root: Arc<Path>,
-    /// How far below its root it is.
+    /// The depth below the root.
     pub depth: usize,
-    /// How many links lie on the way.
+    /// The number of links on the path.
     pub links: usize,
-    /// The domain that applies to its files.
+    /// The domain of its files.
     pub domain: Option<Arc<str>>,
-    /// The folders above it, to notice loops.
+    /// The ids of the folders above, to detect loops.
     pub above: Arc<Vec<FolderId>>,
 }
 
@@ -109,24 +108,24 @@ impl Visit {
     }
 }
 
-/// A folder as it was read.
+/// The contents of a folder when it was last read.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     pub visit: Visit,
-    /// The files in it that define something, or should.
+    /// The files that define a skill, domain or agent, or should.
     pub units: Vec<Unit>,
-    /// The folders below it that are read on their own, by path.
+    /// Subfolders that are read separately, by path.
     pub children: Vec<PathBuf>,
-    /// Folders below it that only hold files of its skill.
+    /// Subfolders that only contain files of the skill.
     pub inner: Vec<PathBuf>,
-    /// Whether there is a `SKILL.md` of any kind in it.
+    /// Whether the folder contains a `SKILL.md`, valid or not.
     pub has_skill_md: bool,
-    /// Whether it is the folder of one skill, which owns everything below.
+    /// Whether the folder is one skill, which owns everything below.
     pub is_skill: bool,
-    /// The domain of the folders below, where an index or a folder above says.
+    /// The domain of subfolders, if an index or a parent folder sets it.
     pub below: Option<Arc<str>>,
-    /// What is wrong with the folder itself.
+    /// Problems with the folder itself.
     pub problems: Vec<Diagnostic>,
-    /// Links, pipes and devices in it that are not read, and why.
+    /// Links, pipes and devices that are not read, and why.
     pub left_out: Vec<(PathBuf, Diagnostic)>,
 }

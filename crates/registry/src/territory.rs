@@ -1,8 +1,8 @@
-//! Where links in a folder of skills may lead: into that folder, and into the other folders of skills
-//! and agents that the configuration names.
+//! The folders that links may lead into: the folder itself and the other folders of skills and agents in the
+//! configuration.
 //!
-//! A link elsewhere would make files part of a skill that were not meant to be shared: keys, mail, the state
-//! of the system. Not here: loops and depth, which `scan.rs` bounds.
+//! Any other link could make a file part of a skill that was not meant to be shared: keys, mail, the state of
+//! the system. Not here: limits on loops and depth (`scan.rs`).
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::options::Options;
 /// The folders that links may lead into.
 #[derive(Debug)]
 pub(crate) struct Territory {
-    /// Their real paths.
+    /// The canonical paths.
     folders: Vec<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl Territory {
         }
     }
 
-    /// Why an entry of a folder is not followed or read, if it is not.
+    /// Returns why an entry of a folder must not be read, or `None` if it may be.
     pub(crate) fn refuse(&self, entry: &DirEntry) -> Option<Diagnostic> {
         let kind = entry.file_type().ok()?;
         if let Some(what) = special(kind) {
@@ -42,7 +42,7 @@ impl Territory {
     }
 
     fn refuse_link(&self, path: &Path) -> Option<Diagnostic> {
-        // A link that leads nowhere is reported when it is read.
+        // A dangling link is reported when it is read.
         let real = path.canonicalize().ok()?;
         if let Some(what) = real
             .metadata()

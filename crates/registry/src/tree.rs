@@ -1,4 +1,4 @@
-//! All folders below the roots, as they were last read.
+//! All folders below the roots, as last read.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,20 +12,19 @@ use crate::scan::scan;
 use crate::survey::{Folder, Survey, Visit};
 use crate::unit::{Definition, LoadedSkill, Outcome, Unit};
 
-/// Folders by path. Folders are shared between trees, so that a change reads
-/// only what changed.
+/// Folders by path. Trees share unchanged folders, so that an update reads only what changed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     folders: BTreeMap<PathBuf, Arc<Folder>>,
 }
 
-/// Folders that are to be read again, those above before those below; the flag
-/// says that an event named the folder itself, so nothing below it is certain.
+/// Folders to read again, parents before children. The value says whether an event named the folder itself,
+/// so that everything below it must be read too.
 type Homes = BTreeMap<PathBuf, bool>;
 
 impl Tree {
-    /// Reads everything; what looks as it did in `self` is kept. `live` says that
-    /// files may be in the making.
+    /// Reads everything; folders that look unchanged keep their state. `live` means that files may be
+    /// incomplete.
     pub(crate) fn rescan(&self, options: &Options, moment: &Moment, live: bool) -> Self {
         let forced = HashSet::new();
         let survey = Survey::new(options, moment, live, &forced);
@@ -39,8 +38,8 @@ impl Tree {
         }
     }
 
-    /// Reads the folders that hold `paths`, and folders that are new; `None`
-    /// when none of the paths is below a root.
+    /// Reads the folders that contain `paths`, and new folders. Returns `None` if none of the paths is below
+    /// a root.
     pub(crate) fn update(
         &self,
         options: &Options,
@@ -48,7 +47,7 @@ impl Tree {
         paths: &HashSet<PathBuf>,
     ) -> Option<Self> {
         let survey = Survey::new(options, moment, true, paths);
-        // A root that has just appeared may not have been named itself.
+        // An event need not name a root that has just been created.
         let new_roots = options
             .followed()
             .filter(|root| !self.folders.contains_key(*root) && root.is_dir());
@@ -63,7 +62,7 @@ impl Tree {
         }
         let mut tree = self.clone();
         while let Some((path, named)) = homes.pop_first() {
-            // What was read meanwhile may have made an end of the folder.
+            // The folder may have been removed by a previous iteration.
             if let Some(home) = tree.home_of(options, &path).map(Path::to_path_buf) {
                 let named = named && home == path;
                 tree.reread(&survey, &home, named, &mut homes);
@@ -72,7 +71,7 @@ impl Tree {
         Some(tree)
     }
 
-    /// Lets a broken file of which nothing is known define what it did before.
+    /// Restores the last valid definition of a broken file that was never loaded in this process.
     pub(crate) fn recall(&mut self, loaded: &Arc<LoadedSkill>) {
         let lost =
             |unit: &Unit| unit.path == loaded.path && matches!(unit.outcome, Outcome::Broken(None));
@@ -85,27 +84,25 @@ impl Tree {
         }
     }
 
-    /// The folders at and below a path.
+    /// Returns the folders at and below a path.
     pub(crate) fn below<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Folder> {
         let from = self.folders.range(path.to_path_buf()..);
         from.take_while(move |(below, _)| below.starts_with(path))
             .map(|(_, folder)| &**folder)
     }
 
-    /// All folders, by path.
+    /// Returns all folders, by path.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &Folder> {
         self.folders.values().map(|folder| &**folder)
     }
 
-    /// The folder that has to be read when something at `path` changed: the
-    /// nearest one that is known, or the root if it has just appeared.
+    /// Returns the folder to read when `path` changed: the nearest known folder, or a new root.
     fn home_of<'a>(&self, options: &Options, path: &'a Path) -> Option<&'a Path> {
         path.ancestors()
             .find(|above| self.folders.contains_key(*above) || options.is_root(above))
     }
 
-    /// Reads one folder again, and below it what is new, or everything if
-    /// nothing there is certain.
+    /// Reads one folder again, and below it new folders, or all of them if they may have changed too.
     fn reread(&mut self, survey: &Survey<'_>, path: &Path, named: bool, homes: &mut Homes) {
         let old = self.folders.get(path).cloned();
         if !path.is_dir() {
@@ -128,8 +125,7 @@ impl Tree {
         } else {
             Reach::Everything
         };
-        // Read before anything is removed: what is broken now may have been
-        // good before.
+        // Read before anything is removed: a file that is broken now may have been valid before.
         let found = self.visit_all(survey, visits, reach);
         for gone in old.iter().flat_map(|old| &old.children) {
             if !same || folder.children.binary_search(gone).is_err() {
@@ -143,8 +139,8 @@ impl Tree {
         }
     }
 
-    /// A folder that came, went or changed its nature matters to the one above:
-    /// it may be one of its children, or files beside its skill.
+    /// Schedules the parent of a folder that was added, removed or changed its kind: the folder may now be
+    /// one of its children, or contain files of its skill.
     fn ask_above(&self, options: &Options, path: &Path, homes: &mut Homes) {
         if options.is_root(path) {
             return;
@@ -167,7 +163,7 @@ impl Tree {
         }
     }
 
-    /// Reads folders and everything below them, on all cores.
+    /// Reads folders and everything below them, in parallel.
     fn visit_all(
         &self,
         survey: &Survey<'_>,
@@ -188,7 +184,7 @@ impl Tree {
     }
 }
 
-/// How far a visit goes.
+/// The extent of a visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     Everything,

@@ -1,4 +1,4 @@
-//! A file that defines something, and the result of loading it.
+//! A file that defines a skill, domain or agent, and the result of loading it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use deft_skillfile::Diagnostic;
 
 use crate::stamp::Stamp;
 
-/// A skill as it was loaded: its content, its hash and the files around it.
+/// A loaded skill: its content, its hash and its sibling files.
 #[derive(Debug)]
 pub struct LoadedSkill {
     /// The skill.
     pub skill: Skill,
-    /// The hash over all of its files.
+    /// The hash over all files of the skill.
     pub revision: Revision,
     /// The file that defines it.
     pub path: Arc<Path>,
-    /// The files beside it, by path.
+    /// The other files of the skill, by path.
     pub siblings: Vec<SiblingFile>,
 }
 
-/// An agent as it was loaded.
+/// A loaded agent.
 #[derive(Clone, Debug)]
 pub struct LoadedAgent {
     /// The agent.
     pub agent: Agent,
-    /// The hash of its file.
+    /// The hash of the file.
     pub revision: Revision,
-    /// The file that defines it; none for the default one.
+    /// The file that defines the agent; `None` for the default agent.
     pub path: Option<Arc<Path>>,
 }
 
-/// What a file defines.
+/// The definition in a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Definition {
     /// A skill.
@@ -46,16 +46,16 @@ pub(crate) enum Definition {
 /// The result of loading a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    /// It was loaded.
+    /// The file is valid.
     Good(Definition),
-    /// It is not meant to be a skill.
+    /// The file does not define anything.
     Ignored,
-    /// It is broken; the last good state of it stays in use.
+    /// The file is invalid; its last valid definition stays in use.
     Broken(Option<Definition>),
 }
 
 impl Outcome {
-    /// What is in use, also when the file has been broken since.
+    /// Returns the definition in use: the current or the last valid one.
     pub(crate) fn live(&self) -> Option<&Definition> {
         match self {
             Self::Good(defines) | Self::Broken(Some(defines)) => Some(defines),
@@ -64,14 +64,14 @@ impl Outcome {
     }
 }
 
-/// A file that defines something, or should.
+/// A file that defines a skill, domain or agent, or should.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
-    /// The file.
+    /// The path of the file.
     pub path: Arc<Path>,
     /// The result of loading it.
     pub outcome: Outcome,
-    /// What is wrong with it.
+    /// The problems found.
     pub diagnostics: Arc<[Diagnostic]>,
     pub(crate) stamp: Option<Stamp>,
     pub(crate) domain: Option<Arc<str>>,
@@ -79,7 +79,7 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// Whether it defines a command whose name is not the one that its path stands for.
+    /// Whether the file defines a command whose name differs from the one that its path implies.
     pub(crate) fn is_misnamed(&self) -> bool {
         let Some(Definition::Skill(loaded)) = self.outcome.live() else {
             return false;

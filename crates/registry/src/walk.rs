@@ -1,4 +1,4 @@
-//! Finds the `SKILL.md` files below a folder without reading any of them.
+//! Search for `SKILL.md` files below a folder, without reading them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use crate::list::SKIPPED;
 
-/// Folders deeper than this are not looked into; it also ends loops of links.
+/// Maximum depth of the search; also ends loops of links.
 const MAX_DEPTH: usize = 24;
 
-/// Every `SKILL.md` or `skill.md` below a folder, hidden folders included, by
-/// path. Where a folder has both, `SKILL.md` counts.
+/// Returns the paths of all `SKILL.md` or `skill.md` files below a folder, including hidden folders, sorted.
+/// If a folder contains both, `SKILL.md` takes precedence.
 pub fn skill_mds(folder: &Path) -> Vec<PathBuf> {
     let mut found = walk(folder, 0);
     found.sort();

@@ -1,16 +1,14 @@
-//! The thread that follows the disk.
+//! The thread that watches the file system.
 //!
-//! Events say where to look, never what happened: the folder they name is read
-//! again once it is quiet. So a doubled or reordered event does no harm, and
-//! renames need no special case. For the same reason events are gathered here
-//! and not by a debouncer, which would drop the creation and removal of a file
-//! as a pair although a scan in between has seen the file.
+//! Events only tell where to look, not what happened: the folder they name is read again once it is quiet.
+//! Therefore duplicate or reordered events do no harm, and renames need no special case. For the same reason
+//! events are collected here and not by a debouncer, which would drop the creation and removal of a file as a
+//! pair although a scan in between has seen the file.
 //!
-//! Every folder has a watch of its own: that way links are followed, and a
-//! folder that may not be read costs only its own events. A folder that links
-//! lead to under several names, or to itself, has one watch, and an event in it
-//! counts for each name: the system knows folders, not names, and would tell
-//! only of the name that was given last.
+//! Every folder has its own watch: this way links are followed, and an unreadable folder only loses its own
+//! events. A folder that links reach under several names, or that links to itself, has one watch, and an
+//! event in it counts for each name: the operating system watches folders, not names, and would only report
+//! the name that was registered last.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,31 +21,31 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use crate::options::{Options, Watch};
 use crate::shared::{Shared, WatchMode};
 
-/// What wakes the thread.
+/// A message to the thread.
 pub(crate) enum Signal {
-    /// Something happened to these paths.
+    /// Something changed at these paths.
     Touched(HashSet<PathBuf>),
-    /// Events are missing.
+    /// Events were lost.
     Lost,
-    /// Everything is to be compared.
+    /// Compare everything with the file system.
     Rescan,
-    /// The same, and the sender waits until it is done.
+    /// Like `Rescan`; the sender waits for the reply.
     CatchUp(Sender<()>),
     Stop,
 }
 
-/// The watches, and what they are set on.
+/// The watches of the operating system, and the folders they are set on.
 pub(crate) struct Watcher {
     signal: Sender<Signal>,
     notifier: Option<RecommendedWatcher>,
-    /// Folders by their names here, with what they really are.
+    /// Watched paths with their canonical paths.
     watched: BTreeMap<PathBuf, PathBuf>,
-    /// What has a watch, with its names here.
+    /// Canonical paths that have a watch, with the paths that lead to them.
     names: HashMap<PathBuf, BTreeSet<PathBuf>>,
 }
 
 impl Watcher {
-    /// Sets watches on everything that is loaded, or falls back to polling.
+    /// Sets watches on all loaded folders, or falls back to polling.
     pub(crate) fn start(shared: &Shared, signal: Sender<Signal>) -> Self {
         let mut watcher = Self {
             signal,
@@ -59,7 +57,7 @@ impl Watcher {
         watcher
     }
 
-    /// Follows the disk until it is told to stop.
+    /// Processes signals until it receives `Stop`.
     pub(crate) fn run(mut self, shared: &Shared, signals: &Receiver<Signal>) {
         // A file may have changed between the first scan and the first watch.
         self.guarded(shared, |watcher| {
@@ -97,7 +95,7 @@ impl Watcher {
                 Ok(Signal::CatchUp(done)) => {
                     self.guarded(shared, |watcher| watcher.refresh(shared, None));
                     shared.write_log(true);
-                    // A caller that waits no more needs no answer.
+                    // The caller may have stopped waiting.
                     let _told = done.send(());
                 }
                 Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => {
@@ -108,8 +106,8 @@ impl Watcher {
         }
     }
 
-    /// A fault in one pass must not end all the following ones: it is said, and
-    /// what was loaded stays.
+    /// Runs one pass and catches panics: a panic is logged, the loaded skills stay in use, and later passes
+    /// still run.
     fn guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
         if catch_unwind(AssertUnwindSafe(|| pass(self))).is_err() {
             tracing::error!("reading skills failed; the loaded skills stay in use");
@@ -124,9 +122,8 @@ impl Watcher {
         }
     }
 
-    /// Reads what was touched, or everything, and sets the watches that are
-    /// missing. Whatever was put into a folder before its watch was set made no
-    /// event, so such folders are read once more.
+    /// Reads what was touched, or everything, and sets missing watches. Files created in a folder before its
+    /// watch was set caused no event, so such folders are read again.
     fn refresh(&mut self, shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
         touched
             .into_iter()
@@ -145,8 +142,8 @@ impl Watcher {
         }
     }
 
-    /// A folder that an event names may be another one now, or gone, together
-    /// with those below it; their watches are set anew if they are still there.
+    /// Removes the watches at and below a path that an event named, because the folder may have been removed
+    /// or replaced. Existing folders get a new watch later.
     fn forget(&mut self, path: &Path) {
         let below = self.watched.range(path.to_path_buf()..);
         let gone: Vec<(PathBuf, PathBuf)> = below
@@ -163,13 +160,13 @@ impl Watcher {
             }
             self.names.remove(&real);
             if let Some(notifier) = &mut self.notifier {
-                // The watch may have gone with its folder.
+                // The watch may have been removed together with its folder.
                 drop(notifier.unwatch(&real));
             }
         }
     }
 
-    /// What events tell of, under every name that it has here.
+    /// Maps the paths in events to all paths that lead to the same folder.
     fn named(&self, paths: &HashSet<PathBuf>) -> HashSet<PathBuf> {
         let mut named = HashSet::new();
         for path in paths {
@@ -186,9 +183,9 @@ impl Watcher {
         named
     }
 
-    /// Sets the watches that are missing and returns what they are on: each
-    /// folder that was read, and for each root the nearest folder above it, so
-    /// that a root that is made, moved or replaced later is noticed.
+    /// Sets missing watches and returns the paths they were set on: each folder that was read, and for each
+    /// root the nearest existing folder above it, so that a root that is created, moved or replaced later is
+    /// noticed.
     fn cover(&mut self, shared: &Shared) -> HashSet<PathBuf> {
         let snapshot = shared.current();
         let roots = shared.options.followed();
@@ -203,12 +200,12 @@ impl Watcher {
         fresh
     }
 
-    /// Sets a watch; says whether it was set.
+    /// Sets a watch; returns whether it was set.
     fn add(&mut self, shared: &Shared, path: &Path) -> bool {
         let Some(notifier) = &mut self.notifier else {
             return false;
         };
-        // A folder that is gone already has no watch.
+        // A folder that was already removed has no watch.
         let Ok(real) = path.canonicalize() else {
             return false;
         };
@@ -228,12 +225,12 @@ impl Watcher {
                 self.give_up(shared, &problem.to_string());
                 false
             }
-            // The folder is gone already, or may not be read: the scan says so.
+            // The folder was removed or is unreadable; the scan reports it.
             Err(_) => false,
         }
     }
 
-    /// Begins anew with no watches; the next pass sets them.
+    /// Restarts without watches; the next pass sets them.
     fn restart(&mut self, shared: &Shared) {
         self.watched.clear();
         self.names.clear();
@@ -252,8 +249,8 @@ impl Watcher {
         }
     }
 
-    /// Watches run out on big trees. Half of them would be a trap, so all are
-    /// given back and everything is polled.
+    /// Falls back to polling. Big trees can exceed the number of available watches. Watching only a part
+    /// would miss changes silently, so all watches are removed.
     fn give_up(&mut self, shared: &Shared, reason: &str) {
         self.notifier = None;
         self.watched.clear();
@@ -274,9 +271,9 @@ fn reread(shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
         .for_each(|snapshot| shared.replace(snapshot));
 }
 
-/// Adds whatever else is touched until it is quiet, so that a save in several
-/// steps and a burst of saves are one pass; returns the first signal of another
-/// kind. A writer that never stops is not waited for.
+/// Collects touched paths until there are no more events for `settle`, so that a save in several steps or a
+/// burst of saves needs only one pass. Returns the first signal of another kind. Waits at most three times
+/// `settle`, in case a writer never stops.
 fn gather(
     paths: &mut HashSet<PathBuf>,
     settle: Duration,
@@ -297,7 +294,7 @@ fn gather(
 fn notifier(signal: Sender<Signal>) -> notify::Result<RecommendedWatcher> {
     notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if let Some(message) = interpret(event) {
-            // The registry is gone; so is the need for its events.
+            // If the registry has ended, the event is not needed.
             drop(signal.send(message));
         }
     })
@@ -306,19 +303,18 @@ fn notifier(signal: Sender<Signal>) -> notify::Result<RecommendedWatcher> {
 fn interpret(event: notify::Result<notify::Event>) -> Option<Signal> {
     match event {
         Ok(event) if event.need_rescan() => Some(Signal::Lost),
-        // Reading a file is an event too, and ours to ignore.
+        // Reading a file is an event too, and is ignored.
         Ok(event) if matches!(event.kind, EventKind::Access(_)) => None,
         Ok(event) => Some(Signal::Touched(event.paths.into_iter().collect())),
         Err(_) => Some(Signal::Rescan),
     }
 }
 
-/// Whether events can be had for all folders below these; the watches are given
-/// back at once.
+/// Checks whether there are enough watches for all folders below `roots`; the watches are removed again.
 pub fn can_watch(roots: &[PathBuf]) -> Result<(), String> {
     let watch = || -> notify::Result<()> {
         let unheard = |_: notify::Result<notify::Event>| {};
-        // A link may lead to the whole disk.
+        // A link may lead to the whole file system.
         let config = notify::Config::default().with_follow_symlinks(false);
         let mut watcher = RecommendedWatcher::new(unheard, config)?;
         for root in roots.iter().filter(|root| root.is_dir()) {

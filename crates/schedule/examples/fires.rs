@@ -1,7 +1,7 @@
-//! Answers questions about fires from stdin, for comparisons with other libraries.
+//! Computes fires for queries from stdin, to compare deft with other libraries.
 //!
-//! One question a line, `ZONE|FROM|TO|EXPR` with instants in seconds since 1970; one answer a line,
-//! the fires later than FROM and not later than TO in the same seconds.
+//! One query per line, `ZONE|FROM|TO|EXPR` with instants in seconds since 1970. One line of output per query:
+//! the fires later than FROM and not later than TO, in seconds.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};

@@ -1,6 +1,6 @@
-//! Points in time as people write them.
+//! Parsing of ISO timestamps.
 //!
-//! Only ISO timestamps are read; there are no phrases such as "tomorrow".
+//! Phrases such as "tomorrow" are not parsed here.
 
 use jiff::civil::Date;
 use jiff::fmt::temporal::{DateTimeParser, Pieces, PiecesOffset};
@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::{Error, quote, trimmed};
 use crate::zone::{parse_zone, resolve};
 
-/// Reads an ISO timestamp; without an offset of its own it is wall time in `zone`.
+/// Parses an ISO timestamp. Without an offset, it is wall time in `zone`.
 pub fn parse_at(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
     let span = trimmed(text);
     let given = &text[span.clone()];
@@ -43,7 +43,8 @@ pub fn parse_at(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
     Ok(instant)
 }
 
-/// Why a time that is written as it should be cannot be read: no calendar or clock has it.
+/// Returns why a well-formed timestamp is invalid (a date or time that does not exist) and a hint; `None` if
+/// `text` is not well-formed.
 fn impossible(text: &str) -> Option<(&'static str, String)> {
     let (date, time) = match text.split_once(['T', 't', ' ']) {
         Some((date, time)) => (date, Some(time)),
@@ -68,7 +69,7 @@ fn impossible(text: &str) -> Option<(&'static str, String)> {
     (!exists).then_some(("names a time of day that does not exist", hint))
 }
 
-/// Numbers of so many digits each, with a sign between them.
+/// Parses exactly `N` numbers separated by `between`, each with exactly as many digits as in `digits`.
 fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Option<[i16; N]> {
     let mut parts = text.split(between);
     let mut found = [0; N];
@@ -80,7 +81,7 @@ fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Opt
     parts.next().is_none().then_some(found)
 }
 
-/// The instant `wait` after `now`.
+/// Returns the instant `wait` after `now`.
 pub fn after(now: Timestamp, wait: SignedDuration) -> Result<Timestamp, Error> {
     now.checked_add(wait).map_err(|_| {
         Error::new(format!("{wait:#} from now is out of range")).hint("years end at 9999")
@@ -91,7 +92,7 @@ fn named_zone(pieces: &Pieces<'_>, text: &str) -> Result<Option<TimeZone>, Error
     let Some(annotation) = pieces.time_zone_annotation() else {
         return Ok(None);
     };
-    // The annotation is the first thing in brackets; `!` marks it as critical.
+    // The annotation is the first text in brackets; `!` marks it as critical.
     let start = text.find('[').map_or(0, |at| at + 1);
     let end = text[start..].find(']').map_or(text.len(), |at| start + at);
     let start = if text[start..end].starts_with('!') {

@@ -1,14 +1,14 @@
-//! How long a skill rests after failures, and how quickly lost time is made up for.
+//! The delay after failures, and the limit on runs that make up for missed slots.
 //!
-//! Not here: counting streaks and numbering runs, which the store does.
+//! Not here: counting failures and runs, which the store does.
 
 use jiff::SignedDuration;
 
-/// How many runs that make up for lost time may be unfinished at once.
+/// Maximum number of unfinished runs for late slots.
 const CATCH_UP: usize = 4;
 
-/// How long a skill rests after `streak` failures in a row: 1, 5, 15 and 60 minutes. `None` from
-/// the fifth on: it is to be disabled (X2).
+/// Returns the delay after `streak` failures in a row: 1, 5, 15 and 60 minutes. `None` from the fifth failure
+/// on: the skill must be disabled (X2).
 pub fn backoff(streak: u32) -> Option<SignedDuration> {
     match streak {
         0 => Some(SignedDuration::ZERO),
@@ -20,12 +20,12 @@ pub fn backoff(streak: u32) -> Option<SignedDuration> {
     }
 }
 
-/// How many more late slots may fire now when the runs of `unfinished` late slots are not over.
+/// Returns how many more late slots may fire now, given the number of unfinished runs of late slots.
 ///
-/// After a night of downtime hundreds of skills are late at once, and firing them together would
-/// overrun the tools they share. Counting what is unfinished, not what fired per second, fits quick
-/// and slow skills alike. A late slot that has to wait is left where it is and asked about again,
-/// oldest first, so it can still be coalesced into a newer one. Slots on time never wait.
+/// After a night of downtime hundreds of skills are late at once, and firing them together would overload the
+/// tools they share. The limit counts unfinished runs, not fires per second, because that suits fast and slow
+/// skills alike. A late slot that exceeds the limit stays undecided and is considered again later, oldest
+/// first, so it can still be coalesced into a newer one. Slots on time never wait.
 pub fn pace(unfinished: usize) -> usize {
     CATCH_UP.saturating_sub(unfinished)
 }

@@ -1,8 +1,8 @@
-//! How many times a cron expression fires in a stretch of time, without walking the fires.
+//! Counts the fires of a cron expression in a time range without enumerating them.
 //!
-//! A matching day has as many fires as the time fields have combinations, so days are found one by
-//! one and their fires are multiplied; a year of every second costs 365 steps. Days with a clock
-//! change follow the rules that `cron` applies fire by fire, and a test holds both together.
+//! Every matching day has as many fires as the time fields have combinations, so only days are enumerated; a
+//! year of every second costs 365 steps. Days with a clock change follow the rules that `cron` applies to
+//! each fire; a test verifies that both agree.
 
 use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
@@ -12,7 +12,7 @@ use crate::cron::Cron;
 use crate::fields::Fields;
 use crate::zone::second_run_ends;
 
-/// The wall times of a day on which an expression fires.
+/// The wall times at which an expression fires on a matching day.
 struct Clock {
     hours: Vec<u16>,
     minutes: Vec<u16>,
@@ -20,7 +20,7 @@ struct Clock {
 }
 
 impl Cron {
-    /// How many fires are later than `after` and not later than `until`.
+    /// Returns the number of fires later than `after` and not later than `until`.
     pub(crate) fn count(&self, zone: &TimeZone, after: Timestamp, until: Timestamp) -> u64 {
         if self.impossible() {
             return 0;
@@ -41,7 +41,7 @@ impl Cron {
             if !self.follows_clock() {
                 from = is.max(was);
                 if is > was && self.walls(&clock, was, later(is)) > 0 {
-                    // Everything in a gap, and what is planned for its end, is one fire.
+                    // All wall times in a gap, and those at its end, share one fire.
                     count += 1;
                     from = later(is);
                 }
@@ -50,7 +50,8 @@ impl Cron {
         count + self.walls(&clock, from, later(offset.to_datetime(until)))
     }
 
-    /// Where the count begins: a second run of an hour brings nothing new.
+    /// Returns the wall time at which counting starts: after the second run of a repeated hour, which adds no
+    /// fires.
     fn first_wall(&self, zone: &TimeZone, after: Timestamp, offset: Offset) -> DateTime {
         let end = if self.follows_clock() {
             None
@@ -60,7 +61,7 @@ impl Cron {
         end.unwrap_or_else(|| later(offset.to_datetime(after)))
     }
 
-    /// How many wall times match from `from` up to, and without, `to`.
+    /// Counts the matching wall times from `from` to `to`, exclusive.
     fn walls(&self, clock: &Clock, from: DateTime, to: DateTime) -> u64 {
         let mut count = 0;
         let mut from = from;
@@ -96,7 +97,7 @@ impl Clock {
         len(&self.hours) * len(&self.minutes) * len(&self.seconds)
     }
 
-    /// How many of the day's times are earlier than `time`.
+    /// Counts the day's times before `time`.
     fn before(&self, time: Time) -> u64 {
         let (hours, same_hour) = rank(&self.hours, time.hour());
         let (minutes, same_minute) = rank(&self.minutes, time.minute());
@@ -107,7 +108,7 @@ impl Clock {
     }
 }
 
-/// How many values are smaller, and whether the value itself is there.
+/// Returns the number of smaller values, and whether `values` contains `value`.
 fn rank(values: &[u16], value: i8) -> (u64, bool) {
     let value = u16::try_from(value).unwrap_or_default();
     match values.binary_search(&value) {
@@ -120,7 +121,7 @@ fn len(values: &[u16]) -> u64 {
     values.len() as u64
 }
 
-/// The next whole second; fires have no fractions.
+/// Returns the next whole second; fires have no fractions.
 fn later(wall: DateTime) -> DateTime {
     let (date, time) = (wall.date(), wall.time());
     let whole = Time::constant(time.hour(), time.minute(), time.second(), 0);

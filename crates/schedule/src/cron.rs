@@ -1,9 +1,9 @@
-//! Cron expressions: parse, check, and the next fire in a zone.
+//! Cron expressions: parsing, validation, and the next fire in a time zone.
 //!
-//! croner searches the calendar on plain wall time only; zones are handled here. croner's own
-//! zoned search treats an expression as fixed only when hour, minute and second are single values,
-//! so `0 2,14 * * *` would lose its 02:00 in a gap and fire twice in a fold. It also gives up on
-//! gaps longer than two hours. The wording is in `words`, and counting without a search in `count`.
+//! croner only searches plain wall time; time zones are handled here. croner's own zoned search treats an
+//! expression as fixed only if hour, minute and second are single values, so `0 2,14 * * *` would lose its
+//! 02:00 in a gap and fire twice in a fold. It also fails on gaps longer than two hours. The description in
+//! words is in `words`, and counting without a search in `count`.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,7 +32,7 @@ struct ParsedCron {
 }
 
 impl Cron {
-    /// Reads an expression of 5 fields, 6 with seconds first, 7 with a year last, or a nickname.
+    /// Parses an expression with 5 fields, 6 with leading seconds, 7 with a trailing year, or a nickname.
     pub fn parse(text: &str) -> Result<Cron, Error> {
         let whole = trimmed(text);
         let fields = match text[whole.clone()].strip_prefix('@') {
@@ -57,12 +57,12 @@ impl Cron {
         })))
     }
 
-    /// The expression as it was written, without the white space around it.
+    /// Returns the expression as written, trimmed.
     pub fn as_str(&self) -> &str {
         &self.0.text
     }
 
-    /// Refuses an expression that has no fire after `now`.
+    /// Returns an error if the expression has no fire after `now`.
     pub fn check(&self, zone: &TimeZone, now: Timestamp) -> Result<(), Error> {
         let error = || {
             Error::new(format!(
@@ -86,7 +86,7 @@ impl Cron {
             .hint("no date that is left in its years matches"))
     }
 
-    /// The first fire later than `after`.
+    /// Returns the first fire later than `after`.
     pub fn next_after(&self, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
         if self.impossible() {
             None
@@ -97,7 +97,7 @@ impl Cron {
         }
     }
 
-    /// The expression in words.
+    /// Returns a description of the expression in English.
     pub fn words(&self) -> String {
         words::cron(&self.0.fields)
     }
@@ -106,7 +106,8 @@ impl Cron {
         &self.0.fields
     }
 
-    /// Whether it fires at every instant whose wall clock matches, not at times meant once a day.
+    /// Whether the expression fires at every matching instant (a step or `*` as the hour), as opposed to at
+    /// fixed times of day.
     pub(crate) fn follows_clock(&self) -> bool {
         self.0.follows_clock
     }
@@ -115,8 +116,8 @@ impl Cron {
         self.0.impossible
     }
 
-    /// The next of the times that are meant once a day: a skipped one fires at the end of the gap,
-    /// a repeated one at its first occurrence.
+    /// Returns the next fire at a fixed time of day: a skipped time fires at the end of the gap, a repeated
+    /// time at its first occurrence.
     fn next_fixed(&self, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
         let offset = zone.to_offset(after);
         let mut wall = match second_run_ends(zone, after, offset) {
@@ -124,7 +125,7 @@ impl Cron {
             None => self.next_wall(offset.to_datetime(after), false)?,
         };
         loop {
-            // Times in one gap share an instant, so the next wall time may still be this fire.
+            // All times in a gap share one instant, so the next wall time may resolve to this fire too.
             let fire = resolve(zone, wall)?;
             if fire > after {
                 return Some(fire);
@@ -133,7 +134,8 @@ impl Cron {
         }
     }
 
-    /// The next instant whose wall clock matches, one stretch of constant offset after another.
+    /// Returns the next instant with a matching wall time; searches one period of constant offset after
+    /// another.
     fn next_on_clock(&self, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
         let mut offset = zone.to_offset(after);
         let mut from = offset.to_datetime(after);
@@ -145,7 +147,7 @@ impl Cron {
             }
             offset = change.offset();
             let start = offset.to_datetime(change.timestamp());
-            // Nothing matches between `from` and `wall`, so most changes need no new search.
+            // Nothing matches between `from` and `wall`, so most clock changes need no new search.
             let known = start > from && wall.is_none_or(|wall| start <= wall);
             if !known {
                 from = start;
@@ -156,20 +158,20 @@ impl Cron {
         offset.to_timestamp(wall?).ok()
     }
 
-    /// The next matching time of a clock that never changes.
+    /// Returns the next matching wall time, ignoring clock changes.
     pub(crate) fn next_wall(&self, from: DateTime, inclusive: bool) -> Option<DateTime> {
         self.0.search.find_next_occurrence(&from, inclusive).ok()
     }
 }
 
-/// Only the text: croner's tables would fill thousands of lines.
+/// Prints only the text: croner's tables would fill thousands of lines.
 impl fmt::Debug for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Cron").field(&self.0.text).finish()
     }
 }
 
-/// The fields a nickname stands for.
+/// Returns the fields of a nickname such as `@daily`.
 fn nickname(name: &str, span: &Range<usize>) -> Result<&'static str, Error> {
     match name.to_ascii_lowercase().as_str() {
         "@yearly" | "@annually" => Ok("0 0 1 1 *"),

@@ -1,4 +1,4 @@
-//! Lengths of time as people write them: the only parser of them in the workspace.
+//! Parsing of durations. All crates of the workspace use it.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
 use crate::error::{Error, quote, trimmed};
 
-/// Reads a positive length of time such as `1h30m` or `2 days`; a day is 24 hours.
+/// Parses a positive duration such as `1h30m` or `2 days`; a day is 24 hours.
 pub fn parse_duration(text: &str) -> Result<SignedDuration, Error> {
     const HINT: &str = "write it with units: `90s`, `15m`, `1h30m`, `2d`";
     let span = trimmed(text);
@@ -30,12 +30,12 @@ pub fn parse_duration(text: &str) -> Result<SignedDuration, Error> {
     }
 }
 
-/// Whether a text is a length of time with units, but no time at all: `0m`.
+/// Whether the text is a duration with units that equals zero: `0m`.
 pub(crate) fn is_zero(text: &str) -> bool {
     text.parse::<Span>().is_ok_and(Span::is_zero)
 }
 
-/// Reads a length of time as files have it: seconds as a bare number, or units such as `1h30m`.
+/// Parses a duration as written in files: a bare number of seconds, or units such as `1h30m`.
 pub fn parse_length(text: &str) -> Result<Duration, LengthError> {
     match text.trim().parse::<f64>() {
         Ok(seconds) if seconds.is_finite() => from_seconds(seconds),
@@ -46,7 +46,7 @@ pub fn parse_length(text: &str) -> Result<Duration, LengthError> {
     }
 }
 
-/// A length of so many seconds.
+/// Returns a duration of `seconds`, which must be positive.
 pub fn from_seconds(seconds: f64) -> Result<Duration, LengthError> {
     match Duration::try_from_secs_f64(seconds) {
         Ok(length) if length.is_zero() => Err(LengthError::Zero),
@@ -55,23 +55,23 @@ pub fn from_seconds(seconds: f64) -> Result<Duration, LengthError> {
     }
 }
 
-/// Why a text or a number is no length of time.
+/// Why a text or a number is not a valid duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LengthError {
-    /// No time at all.
+    /// The duration is zero.
     Zero,
-    /// A number of seconds that is negative or too large.
+    /// The number of seconds is negative or too large.
     Seconds,
-    /// Units that cannot be read, and why.
+    /// The text with units is invalid.
     Words(Error),
 }
 
-/// A length of whole minutes, for `interval_minutes` and `in_minutes`.
+/// Returns a duration of `count` minutes, for `interval_minutes` and `in_minutes`.
 pub fn minutes(count: i64) -> Result<SignedDuration, Error> {
     whole(count, 60, "minutes")
 }
 
-/// A length of whole hours, for `in_hours`.
+/// Returns a duration of `count` hours, for `in_hours`.
 pub fn hours(count: i64) -> Result<SignedDuration, Error> {
     whole(count, 3600, "hours")
 }
@@ -82,7 +82,7 @@ fn whole(count: i64, seconds: i64, unit: &str) -> Result<SignedDuration, Error> 
         return Err(Error::new(message).hint("use a whole number from 1"));
     }
     let length = count.checked_mul(seconds).map(SignedDuration::from_secs);
-    // Longer than jiff's calendar can never come due.
+    // A duration longer than jiff's calendar would never end.
     let limit = Timestamp::MAX.duration_since(Timestamp::MIN);
     length.filter(|length| *length <= limit).ok_or_else(|| {
         Error::new(format!("`{count}` {unit} is too long")).hint("use a smaller number")

@@ -1,18 +1,18 @@
-//! The one error of this crate: what is wrong, where in the given text, and what to do about it.
+//! The error type of this crate: a message, the position in the parsed text, and a hint.
 //!
-//! It knows neither files nor lines; callers move the span to where the text came from.
+//! Spans refer to the parsed text, not to files or lines; callers translate them.
 
 use std::ops::Range;
 
-/// A trigger that cannot be used.
+/// A schedule, time or duration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// What is wrong, in lower case and without a full stop.
+    /// The problem, in lower case and without a full stop.
     pub message: String,
-    /// The bytes of the given text that are at fault, when known.
+    /// The byte range of the problem in the parsed text, if known.
     pub span: Option<Range<usize>>,
-    /// What to do about it.
+    /// What to do about the problem.
     pub hint: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Error {
         self
     }
 
-    /// The same about a text of which the given one is the part from `start`.
+    /// Shifts the span by `start`, for a parsed text that begins at `start` of a longer one.
     pub(crate) fn moved(mut self, start: usize) -> Error {
         self.span = self.span.map(|span| span.start + start..span.end + start);
         self
@@ -42,23 +42,16 @@ impl Error {
     }
 }
 
-/// The text in backticks, cut when long so that a message stays one line.
+/// Puts `text` in backticks, truncated so that a message stays on one line.
 pub(crate) fn quote(text: &str) -> String {
-    const LIMIT: usize = 40;
-    let clean: String = text
+    let clean: String = deft_model::clip(text, 40)
         .chars()
-        .take(LIMIT)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    let dots = if text.chars().nth(LIMIT).is_some() {
-        "…"
-    } else {
-        ""
-    };
-    format!("`{clean}{dots}`")
+    format!("`{clean}`")
 }
 
-/// The bytes of `text` without the white space around it.
+/// Returns the byte range of `text` without surrounding white space.
 pub(crate) fn trimmed(text: &str) -> Range<usize> {
     let start = text.len() - text.trim_start().len();
     start..start + text.trim().len()

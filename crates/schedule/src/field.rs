@@ -1,9 +1,9 @@
-//! One cron field: which it is, what it lists, and how croner is told.
+//! One cron field: its kind and items, and its spelling for croner.
 //!
-//! croner has a parser of its own, but it does not say which field is wrong, replaces names
-//! anywhere (`JAN` as a minute, `1MON` as 11) and lets through fields that never match (`,`, and
-//! `7L` for weekdays). So fields are read here and handed to croner in one plain spelling. This
-//! module does not search for fires and knows no zone.
+//! croner has a parser of its own, but it does not report which field is wrong, replaces names anywhere
+//! (`JAN` as a minute, `1MON` as 11) and accepts fields that never match (`,`, and `7L` for weekdays).
+//! Therefore fields are parsed here and passed to croner in one plain spelling. This module does not search
+//! for fires and does not use time zones.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -17,16 +17,16 @@ use crate::kind::Kind;
 pub(crate) struct Field {
     pub(crate) kind: Kind,
     pub(crate) items: Vec<Item>,
-    /// `*` (or `?`, or `*/1`): the field says nothing.
+    /// Whether the field is `*`, `?` or `*/1` and matches every value.
     pub(crate) any: bool,
-    /// A `*` or a step occurs in the field.
+    /// Whether the field contains a `*` or a step.
     pub(crate) stepped: bool,
-    /// Where the field is in the text.
+    /// The byte range of the field in the whole text.
     pub(crate) span: Range<usize>,
 }
 
 impl Field {
-    /// Reads a field that starts at `offset` of the whole text.
+    /// Parses a field that starts at byte `offset` of the whole text.
     pub(crate) fn parse(kind: Kind, text: &str, offset: usize) -> Result<Field, Error> {
         let span = offset..offset + text.len();
         let day = matches!(kind, Kind::Day | Kind::Weekday);
@@ -39,7 +39,7 @@ impl Field {
         let mut items = Vec::new();
         let mut at = offset;
         for part in text.split(',') {
-            // An empty entry cannot be pointed at, so the whole field is.
+            // An empty entry has no span, so the error points at the whole field.
             let place = if part.is_empty() {
                 span.clone()
             } else {
@@ -70,7 +70,7 @@ impl Field {
         })
     }
 
-    /// The field that matches everything.
+    /// Returns the field that matches everything.
     pub(crate) fn any(kind: Kind) -> Field {
         let (from, to) = kind.range();
         let items = vec![Item::Range { from, to, step: 1 }];
@@ -83,7 +83,7 @@ impl Field {
         }
     }
 
-    /// The plain values in order, without those that depend on the month (`L`, `W`, `#`).
+    /// Returns the plain values in order, without items that depend on the month (`L`, `W`, `#`).
     pub(crate) fn values(&self) -> Vec<u16> {
         let mut values = Vec::new();
         for item in &self.items {
@@ -92,7 +92,7 @@ impl Field {
             }
         }
         if self.kind == Kind::Weekday {
-            // Seven is Sunday again.
+            // Both 0 and 7 are Sunday.
             for value in &mut values {
                 *value %= 7;
             }
@@ -102,7 +102,7 @@ impl Field {
         values
     }
 
-    /// Adds the field to `out` in the spelling that croner reads as we do.
+    /// Appends the field to `out` in a spelling that croner interprets in the same way as deft.
     pub(crate) fn write_plain(&self, out: &mut String) {
         if self.any {
             out.push('*');
@@ -123,7 +123,7 @@ impl Field {
                 Item::Nearest(day) => write!(out, "{day}W"),
                 Item::Nth { from, to, nth } if from == to => write!(out, "{from}#{nth}"),
                 Item::Nth { from, to, nth } => write!(out, "{from}-{to}#{nth}"),
-                // croner forgets that 7 is Sunday here, so the value is already 0 to 6.
+                // croner does not accept 7 as Sunday here, so the value is already 0 to 6.
                 Item::LastWeekday(day) => write!(out, "{day}L"),
             };
         }

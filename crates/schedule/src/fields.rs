@@ -1,6 +1,6 @@
-//! The fields of a cron expression, as they are written and as croner takes them.
+//! The fields of a cron expression, parsed and converted for croner.
 //!
-//! Not here: nicknames, zones and the search for fires (`cron`).
+//! Not here: nicknames, time zones and the search for fires (`cron`).
 
 use std::sync::LazyLock;
 
@@ -12,14 +12,15 @@ use crate::field::Field;
 use crate::item::Item;
 use crate::kind::Kind;
 
-/// A year of `*`, which is most of what parsing costs: croner marks 5000 years one by one.
+/// The year component for `*`, parsed once: croner marks 5000 years one by one, which is most of the cost of
+/// parsing.
 static EVERY_YEAR: LazyLock<Option<CronComponent>> = LazyLock::new(|| {
     let (first, last) = Kind::Year.range();
     let mut years = CronComponent::new(first, last, 0, 0);
     years.parse("*").is_ok().then_some(years)
 });
 
-/// The seven fields; seconds and year are filled in when not written.
+/// The seven fields; seconds and year get defaults if omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) second: Field,
@@ -32,7 +33,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Reads 5 to 7 fields.
+    /// Parses 5 to 7 fields.
     pub(crate) fn parse(text: &str) -> Result<Fields, Error> {
         let parts: Vec<(usize, &str)> = split(text);
         let (second, rest) = match parts.len() {
@@ -59,7 +60,7 @@ impl Fields {
         })
     }
 
-    /// The same fields for croner.
+    /// Converts the fields to a croner expression.
     pub(crate) fn search(&self) -> Result<croner::Cron, CronError> {
         let mut text = String::new();
         let Fields {
@@ -85,13 +86,12 @@ impl Fields {
         Ok(search)
     }
 
-    /// An hour of `*` or a step means real elapsed time, and so does one that lists every hour.
+    /// Whether fires follow elapsed time: the hour is `*`, has a step, or lists every hour.
     pub(crate) fn follows_clock(&self) -> bool {
         self.hour.stepped || self.hour.values().len() == 24
     }
 
-    /// No month in the list has any of the days, which croner would find out by searching 3000
-    /// years.
+    /// Whether no listed month has any of the days. croner would only find this out by searching 3000 years.
     pub(crate) fn impossible(&self) -> bool {
         if self.day.any || !self.weekday.any {
             return false;
@@ -119,7 +119,7 @@ fn longest_month(month: u16) -> u16 {
     }
 }
 
-/// The words of the text with where they start.
+/// Splits a text into words with their byte offsets.
 fn split(text: &str) -> Vec<(usize, &str)> {
     let start = text.as_ptr().addr();
     text.split_whitespace()

@@ -1,6 +1,6 @@
-//! What words about time mean: one of the three timings that a record can store.
+//! The meaning of a time phrase, as one of the three timings that a record can store.
 //!
-//! Not here: how words are read, which is in `prose` and `parse`.
+//! Not here: parsing of phrases, which is in `prose` and `parse`.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -9,21 +9,20 @@ use crate::cron::Cron;
 use crate::duration::minutes;
 use crate::error::Error;
 use crate::schedule::Schedule;
-use crate::zone::show;
 
-/// The meaning of a phrase.
+/// The meaning of a time phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FireTime {
-    /// Whenever a cron expression says so.
+    /// At the times of a cron expression.
     Cron(String),
-    /// Every so many minutes.
+    /// Every `n` minutes.
     Minutes(u64),
     /// Once.
     At(Timestamp),
 }
 
 impl FireTime {
-    /// The schedule; wall times are in `zone`, a grid starts at `now`.
+    /// Converts to a schedule. Wall times are in `zone`, intervals start at `now`.
     pub fn schedule(&self, zone: &TimeZone, now: Timestamp) -> Result<Schedule, Error> {
         match self {
             Self::Cron(text) => {
@@ -37,15 +36,6 @@ impl FireTime {
                 Ok(Schedule::Interval { every, anchor: now })
             }
             Self::At(at) => Ok(Schedule::At(*at)),
-        }
-    }
-
-    /// The one spelling that deft stores: `schedule: 0 9 * * 1-5`, `interval_minutes: 15` or `at: …`.
-    pub fn canonical(&self, zone: &TimeZone) -> String {
-        match self {
-            Self::Cron(cron) => format!("schedule: {cron}"),
-            Self::Minutes(count) => format!("interval_minutes: {count}"),
-            Self::At(at) => format!("at: {}", show(*at, zone)),
         }
     }
 }

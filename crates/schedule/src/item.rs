@@ -1,22 +1,22 @@
-//! The grammar of one entry in a cron field's list.
+//! The grammar of one item in the list of a cron field.
 //!
-//! What an entry matches is not worked out here.
+//! Not here: which values an item matches.
 
 use std::ops::Range;
 
 use crate::error::{Error, quote};
 use crate::kind::Kind;
 
-/// One entry of a field's comma-separated list.
+/// One item of a field's comma-separated list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// Every `step`th value from `from` to `to`; a plain value is a range of one.
+    /// Every `step`th value from `from` to `to`; a single value is a range of one.
     Range { from: u16, to: u16, step: u16 },
     /// `L` in the day field.
     LastDay,
     /// `LW` in the day field.
     LastWorkday,
-    /// `15W`: the working day nearest to a day.
+    /// `15W`: the working day nearest to the day.
     Nearest(u16),
     /// `FRI#2`, or `MON-WED#1`.
     Nth { from: u16, to: u16, nth: u16 },
@@ -24,7 +24,7 @@ pub(crate) enum Item {
     LastWeekday(u16),
 }
 
-/// One entry of a list while it is being read.
+/// One item of a list, not yet parsed.
 pub(crate) struct Part<'a> {
     pub(crate) kind: Kind,
     pub(crate) text: &'a str,
@@ -32,7 +32,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Reads the entry.
+    /// Parses the item.
     pub(crate) fn parse(&self) -> Result<Item, Error> {
         if self.text.is_empty() {
             let message = format!(
@@ -108,7 +108,7 @@ impl Part<'_> {
         };
         let (low, high) = self.kind.range();
         if range == "*" {
-            // Weekday 7 is Sunday again, and a step must not reach it a second time.
+            // Weekday 7 is Sunday again; a step must not reach Sunday twice.
             let to = if self.kind == Kind::Weekday { 6 } else { high };
             return Ok(Item::Range {
                 from: low,
@@ -189,7 +189,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A number without a sign, which `parse` alone would take.
+/// Parses a number without a sign; `parse` alone would accept one.
 fn number(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| is_digits(text))
 }

@@ -1,6 +1,6 @@
 //! The seven kinds of cron fields: their names, ranges and hints.
 
-/// Which of the seven fields.
+/// The kind of a cron field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Second,
@@ -13,7 +13,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The name used in messages.
+    /// Returns the name used in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Second => "seconds",
@@ -26,7 +26,7 @@ impl Kind {
         }
     }
 
-    /// The lowest and the highest value.
+    /// Returns the lowest and the highest value.
     pub(crate) fn range(self) -> (u16, u16) {
         match self {
             Kind::Second | Kind::Minute => (0, 59),
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The names of the values, from value 0.
+    /// Returns the names of the values, starting with value 0.
     pub(crate) fn names(self) -> &'static [&'static str] {
         match self {
             Kind::Month => &[
@@ -50,7 +50,7 @@ impl Kind {
         }
     }
 
-    /// What the field takes, for the reader of an error.
+    /// Returns a hint about the valid values, for errors.
     pub(crate) fn hint(self) -> String {
         let (low, high) = self.range();
         match self {

@@ -1,9 +1,9 @@
-//! Schedule maths: parse and check triggers, find the next fires, say them in words, and decide what
-//! becomes of slots that could not run (misfire, backoff, pacing).
+//! Schedule maths: parses and checks triggers, computes fires, describes schedules in English, and decides
+//! about missed slots (misfire, backoff, pacing).
 //!
-//! Everything here is a pure function. The present moment and the host's zone come in as arguments;
-//! nothing reads a clock, a file or the environment, and zone data is compiled in. What was decided
-//! is stored elsewhere, and so is everything that depends on other runs (overlap, budgets).
+//! Everything here is a pure function. Callers pass the current time and the host's time zone; nothing reads
+//! a clock, a file or the environment, and time zone data is compiled in. Not here: storing decisions, and
+//! everything that depends on other runs (overlap, budgets).
 
 mod at;
 mod backoff;

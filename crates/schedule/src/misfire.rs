@@ -1,8 +1,8 @@
-//! Decides about slots whose time has come: which one fires, which ones are omitted and why.
+//! Decisions about due slots: which slot fires, which ones are omitted, and why.
 //!
-//! One function decides for the scheduler, the command line and the simulation. It keeps nothing:
-//! the earliest slot without a row comes in, and the next such slot goes out. Whether a run of the
-//! skill is still going (overlap), budgets and the store are not looked at here.
+//! The scheduler, the command line and the simulation share one function. It is stateless: the caller passes
+//! the earliest slot without a row and gets back the next such slot. Not here: overlap with running runs,
+//! budgets, and the store.
 
 use deft_model::{Misfire, Outcome};
 use jiff::tz::TimeZone;
@@ -11,18 +11,18 @@ use jiff::{SignedDuration, Timestamp};
 use crate::schedule::Schedule;
 use crate::zone::show;
 
-/// A slot is late when more than this has passed since it came.
+/// Age from which a slot counts as late.
 pub const LATE: SignedDuration = SignedDuration::from_secs(90);
 
-/// The smallest step of time.
+/// The smallest difference between two instants.
 const TICK: SignedDuration = SignedDuration::from_nanos(1);
 
-/// What a skill says about slots that could not run in time.
+/// A skill's rule for slots that could not run in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// How many runs make up for them.
+    /// How many runs make up for missed slots.
     pub misfire: Misfire,
-    /// How late a run may still make up for one.
+    /// Maximum age of a slot that a run may still make up for.
     pub window: SignedDuration,
 }
 
@@ -35,64 +35,64 @@ impl Default for Rule {
     }
 }
 
-/// The decision about the slots whose time has come.
+/// The decision about the slots up to now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
-    /// Slots that do not run, in order; each stretch is to become one row.
+    /// Omitted slots, in order; each range becomes one row.
     pub passed: Vec<OmittedSlots>,
     /// The slot to run now.
     pub fire: Option<Slot>,
-    /// The earliest slot that is left, to be stored; it may have come already, so ask again.
-    /// `None` when the schedule is over.
+    /// The earliest undecided slot, to be stored. It may already be due, so the caller must ask again. `None`
+    /// if the schedule has ended.
     pub next: Option<Timestamp>,
 }
 
-/// A slot that is to run now.
+/// A slot to run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// When it was planned for.
+    /// The planned time.
     pub at: Timestamp,
-    /// Whether it makes up for lost time, and so is paced (see [`pace`](crate::pace)).
+    /// Whether the slot is late and its run therefore paced (see [`pace`](crate::pace)).
     pub late: bool,
 }
 
-/// Slots that do not run: one, or a stretch of them.
+/// One omitted slot, or a range of consecutive omitted slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OmittedSlots {
-    /// The first.
+    /// The first slot.
     pub slot: Timestamp,
-    /// The last, when there is more than one.
+    /// The last slot, if there is more than one.
     pub until: Option<Timestamp>,
-    /// How many there are.
+    /// The number of slots.
     pub count: u64,
-    /// Why they do not run.
+    /// The reason for the omission.
     pub why: OmitReason,
 }
 
-/// Why a slot does not run.
+/// Why a slot is omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OmitReason {
-    /// The skill failed and rests.
+    /// The skill failed and its backoff has not ended.
     Backoff {
-        /// When it may run again.
+        /// The end of the backoff.
         until: Timestamp,
     },
-    /// A later slot runs for it (`misfire: once`).
+    /// A later slot runs instead (`misfire: once`).
     Coalesced {
-        /// That slot.
+        /// The later slot.
         into: Timestamp,
     },
-    /// It is older than the misfire window.
+    /// The slot is older than the misfire window.
     TooLate {
         /// The window.
         window: SignedDuration,
     },
-    /// The skill wants no late runs (`misfire: skip`).
+    /// The skill does not run late slots (`misfire: skip`).
     Skipped,
 }
 
 impl OmitReason {
-    /// The outcome of the row.
+    /// Returns the outcome to store in the row.
     pub fn outcome(&self) -> Outcome {
         match self {
             OmitReason::Backoff { .. } => Outcome::Skipped,
@@ -102,7 +102,7 @@ impl OmitReason {
         }
     }
 
-    /// The reason of the row as a sentence, with times in `zone`.
+    /// Returns the reason to store in the row, as a sentence with times in `zone`.
     pub fn reason(&self, zone: &TimeZone) -> String {
         match self {
             OmitReason::Backoff { until } => {
@@ -121,12 +121,12 @@ impl OmitReason {
     }
 }
 
-/// Decides about the slots from `next`, the earliest that has no row yet, up to `now`.
+/// Decides about the slots from `next`, the earliest slot without a row, up to `now`.
 ///
-/// `next` is believed to be a slot even when the schedule would not name it, so that a one-shot can
-/// be tried again at another instant. Slots before `backoff_until` rest. At most one slot fires;
-/// when `next` of the answer is not later than `now`, ask again. However long the downtime was, the
-/// cost is small: stretches are counted, not walked.
+/// `next` counts as a slot even if the schedule does not contain it, so that a one-shot can be retried at
+/// another instant. Slots before `backoff_until` are omitted. At most one slot fires; if `next` of the result
+/// is not later than `now`, call again. The cost is small however long the downtime was, because ranges are
+/// counted and not enumerated.
 ///
 /// ```
 /// use deft_schedule::{Rule, Schedule, due};
@@ -172,7 +172,7 @@ pub fn due(
     }
 }
 
-/// The slots that have come, from the earliest that nothing is said about yet.
+/// The due slots that are not decided yet.
 struct Walk<'a> {
     schedule: &'a Schedule,
     now: Timestamp,
@@ -181,12 +181,12 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Passes late slots until `next` is one that may fire.
+    /// Omits late slots until `next` is a slot that may fire.
     fn misfire(&mut self, rule: &Rule) {
         let too_late = OmitReason::TooLate {
             window: rule.window,
         };
-        // The first instants that are not late, and not outside the window.
+        // The earliest instant that is not late, and the earliest that is inside the window.
         let on_time = before(self.now, LATE);
         let in_window = before(self.now, rule.window.max(SignedDuration::ZERO)).min(on_time);
         match rule.misfire {
@@ -202,7 +202,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The slot that runs for all late ones: the first that is on time, else the newest.
+    /// Returns the slot that runs for all late ones: the first slot on time, otherwise the newest.
     fn stand_in(&self, on_time: Timestamp) -> Option<Timestamp> {
         let first = self.next.filter(|slot| *slot < on_time)?;
         let newest = self.schedule.newest(first, before(on_time, TICK));
@@ -210,7 +210,7 @@ impl Walk<'_> {
         Some(following.filter(|slot| *slot <= self.now).unwrap_or(newest))
     }
 
-    /// Passes the slots that have come and are earlier than `limit`.
+    /// Omits the due slots earlier than `limit`.
     fn pass_before(&mut self, limit: Timestamp, why: OmitReason) {
         let last = before(limit, TICK).min(self.now);
         let Some(slot) = self.next.filter(|slot| *slot <= last && *slot < limit) else {
@@ -227,7 +227,7 @@ impl Walk<'_> {
     }
 }
 
-/// The instant so much earlier, or the beginning of time.
+/// Returns the instant `length` before `t`, or the earliest possible instant.
 fn before(t: Timestamp, length: SignedDuration) -> Timestamp {
     t.checked_sub(length).unwrap_or(Timestamp::MIN)
 }

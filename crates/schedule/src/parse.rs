@@ -1,4 +1,4 @@
-//! The one reader of schedules in words: command lines, records and chats ask it.
+//! The parser for schedules in words, shared by command lines, records and chats.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,12 +11,12 @@ use crate::prose::{PhraseClock, PhraseField, explain, read_phrase};
 use crate::schedule::Schedule;
 use crate::spoken::day_and_time;
 
-/// Phrases that deft reads, for the hints of errors.
+/// Example phrases for the hints of errors.
 pub(crate) const EXAMPLES: &str = "examples: `in 5m`, `at 17:30`, `tomorrow 9:00`, `friday 15:00`, \
     `every weekday 9:00`, `every 2 hours`, `1st of the month 9:00`, or cron: `0 9 * * 1-5`";
 
-/// Reads when something fires: words such as `weekdays 9:00`, `in 5m` and `tomorrow 9:00`, an instant,
-/// or a cron expression. Wall times are in `zone`, delays and days count from `now`.
+/// Parses the time of a fire: words such as `weekdays 9:00`, `in 5m` and `tomorrow 9:00`, an instant, or a
+/// cron expression. Wall times are in `zone`; delays and days count from `now`.
 pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<FireTime, Error> {
     let clock = PhraseClock { now, zone };
     match read_phrase(text, PhraseField::When, &clock)? {
@@ -30,7 +30,7 @@ pub(crate) fn parse_when(text: &str, zone: &TimeZone, now: Timestamp) -> Result<
     }
 }
 
-/// The same for something that is to fire: an instant that has passed is an error.
+/// Like `parse_when`, but returns an error for an instant in the past.
 pub fn parse_future(text: &str, zone: &TimeZone, now: Timestamp) -> Result<FireTime, Error> {
     let when = parse_when(text, zone, now)?;
     if let FireTime::At(at) = when
@@ -44,7 +44,7 @@ pub fn parse_future(text: &str, zone: &TimeZone, now: Timestamp) -> Result<FireT
     Ok(when)
 }
 
-/// Reads an expression of `deft schedule preview`: also intervals that no record can store, such as
+/// Parses an expression of `deft schedule preview`. Also accepts intervals that no record can store, such as
 /// `every 7s`.
 pub fn parse_schedule(text: &str, zone: &TimeZone, now: Timestamp) -> Result<Schedule, Error> {
     let plain = Schedule::parse(text, zone, now);
@@ -71,7 +71,7 @@ fn cron_error(text: &str, zone: &TimeZone, now: Timestamp) -> Error {
     }
 }
 
-/// Whether a message about cron fields would help.
+/// Whether an error about cron fields would help.
 fn looks_like_cron(text: &str) -> bool {
     let text = text.trim();
     let signs = |c: char| c.is_ascii_digit() || "*/,-LW#? ".contains(c);

@@ -1,6 +1,6 @@
-//! A schedule as one phrase: a cron expression, `every 30m`, `in 1h30m` or an ISO instant.
+//! Parsing of a schedule written as one phrase: a cron expression, `every 30m`, `in 1h30m` or an ISO instant.
 //!
-//! Skill files have a field for each of these and do not come this way.
+//! Skill files have separate fields for these and do not use this parser.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -15,7 +15,7 @@ const FORMS: &str =
     "write a cron expression (`0 9 * * 1-5`), `every 30m`, `in 1h30m` or `2026-02-14T15:00`";
 
 impl Schedule {
-    /// Reads a phrase; wall times are in `zone`, grids and delays start at `now`.
+    /// Parses a phrase. Wall times are in `zone`; intervals and delays start at `now`.
     pub fn parse(text: &str, zone: &TimeZone, now: Timestamp) -> Result<Schedule, Error> {
         let whole = trimmed(text);
         let given = &text[whole.clone()];
@@ -52,19 +52,19 @@ impl Schedule {
     }
 }
 
-/// The rest of the text from `start`, and where it starts.
+/// Returns the text from `start`, trimmed, and the offset at which it starts.
 fn trimmed_after(text: &str, start: usize) -> (usize, &str) {
     let rest = &text[start..];
     let span = trimmed(rest);
     (start + span.start, &rest[span])
 }
 
-/// Whether a message about cron fields would help.
+/// Whether an error about cron fields would help.
 fn looks_like_cron(text: &str) -> bool {
     text.starts_with('@') || text.contains('*') || text.split_whitespace().count() >= 5
 }
 
-/// Begins as a date does; no cron field looks like that.
+/// Whether `word` begins like a date. No cron field does.
 pub(crate) fn is_date(word: &str) -> bool {
     let word = word.trim_start_matches(['+', '-']);
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,7 +1,7 @@
-//! A reminder as people type it: a text and a time, in either order, without quotes.
+//! Parsing of a reminder as typed: a text and a time, in either order, without quotes.
 //!
-//! The time begins at the first word that can begin one. It is then read to the end: a phrase that
-//! cannot be read is an error, because a shorter one could mean another time.
+//! The time begins at the first word that can begin one and extends to the end. A phrase that cannot be
+//! parsed is an error, because a shorter one could mean another time.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -16,13 +16,13 @@ use crate::words::MONTHS;
 /// The two parts of a reminder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReminderWords {
-    /// The text that the person wants to read.
+    /// The text of the reminder.
     pub text: String,
-    /// The phrase that says when; [`parse_future`] reads it.
+    /// The time phrase, to be parsed by [`parse_future`].
     pub when: String,
 }
 
-/// Splits the arguments of `deft remind`. An argument with spaces was quoted, and is one part.
+/// Splits the arguments of `deft remind`. An argument with spaces was quoted and forms one part.
 pub fn split_reminder(
     words: &[&str],
     zone: &TimeZone,
@@ -88,8 +88,8 @@ fn split_words(all: &str, zone: &TimeZone, now: Timestamp) -> Result<ReminderWor
     Ok(reminder(&text.join(" "), &when.join(" ")))
 }
 
-/// Words at the end of the text that name a day which is not read: with the rest alone the reminder
-/// would come on another one.
+/// Returns words of the text that look like an unsupported date. Ignoring them would set the reminder for the
+/// wrong day.
 fn unread_date(text: &[&str]) -> Option<String> {
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let is_month = |word: &str| {
@@ -120,7 +120,7 @@ fn unread_date(text: &[&str]) -> Option<String> {
     }
 }
 
-/// "the meeting on" was followed by a time.
+/// Removes the trailing preposition of "the meeting on", which belongs to the time.
 fn without_preposition<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     match words {
         [text @ .., last] if !text.is_empty() && ["on", "at", "the"].contains(last) => text,
@@ -128,7 +128,7 @@ fn without_preposition<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     }
 }
 
-/// "me to drink water" is about drinking water.
+/// Removes the address from "me to drink water".
 fn without_address<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     let is = |at: usize, word: &str| {
         let found = words.get(at);
@@ -142,7 +142,7 @@ fn without_address<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     words.get(address..).unwrap_or_default()
 }
 
-/// Whether a time can begin here. Short names of weekdays are left out: "sit in the sun".
+/// Returns whether a time can begin here. Short names of weekdays are excluded: "sit in the sun".
 fn begins_time(words: &[&str]) -> bool {
     match words {
         ["in" | "after", rest @ ..] => begins_length(rest),
@@ -170,7 +170,7 @@ fn is_day(word: &str) -> bool {
     is_weekday(word) && word.len() > 5 || word.contains('-') && date.parse::<Date>().is_ok()
 }
 
-/// `1st of the month`, `the last day of the month`.
+/// Matches `1st of the month` and `the last day of the month`.
 fn is_monthly(words: &[&str]) -> bool {
     match words {
         ["the", rest @ ..] => is_monthly(rest),
@@ -204,7 +204,7 @@ fn begins_days(words: &[&str]) -> bool {
     days.contains(&first) || is_weekday(first) || is_monthly(words)
 }
 
-/// `5m`, `1h30m`, `5 minutes`, `an hour`, `half an hour`.
+/// Matches `5m`, `1h30m`, `5 minutes`, `an hour`, `half an hour`.
 fn begins_length(words: &[&str]) -> bool {
     match words {
         ["half" | "quarter", ..] => true,

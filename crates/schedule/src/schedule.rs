@@ -1,7 +1,6 @@
-//! The three kinds of schedule behind one question: when next?
+//! The three kinds of schedules, with a common interface to compute fires.
 //!
-//! There is no state here: what has fired already is the caller's to keep, and what to do about fires
-//! that were missed is decided in `misfire`.
+//! Schedules are stateless: callers store which slots have fired, and `misfire` decides about missed ones.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -10,21 +9,21 @@ use crate::cron::Cron;
 use crate::words;
 use crate::zone::zone_name;
 
-/// When something fires.
+/// A schedule: the times at which something fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Schedule {
-    /// At the wall times a cron expression names in a zone.
+    /// At wall times that match a cron expression.
     Cron {
         /// The expression.
         cron: Cron,
-        /// The zone whose wall clock it reads.
+        /// The time zone of the wall times.
         zone: TimeZone,
     },
-    /// On a grid of equal steps.
+    /// At a fixed interval.
     Interval {
-        /// The step.
+        /// The time between two fires.
         every: SignedDuration,
-        /// Where the grid starts; the first fire is one step later.
+        /// The start of the interval; the first fire is one interval later.
         anchor: Timestamp,
     },
     /// Once.
@@ -32,7 +31,7 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// The first fire later than `after`.
+    /// Returns the first fire later than `after`.
     pub fn next_after(&self, after: Timestamp) -> Option<Timestamp> {
         match self {
             Schedule::Cron { cron, zone } => cron.next_after(zone, after),
@@ -41,14 +40,14 @@ impl Schedule {
         }
     }
 
-    /// The first `n` fires later than `after`, fewer when the schedule ends.
+    /// Returns the first `n` fires later than `after`; fewer if the schedule ends.
     pub fn next(&self, after: Timestamp, n: usize) -> Vec<Timestamp> {
         std::iter::successors(self.next_after(after), |last| self.next_after(*last))
             .take(n)
             .collect()
     }
 
-    /// The newest fire not later than `until`, given an earlier one; halving finds it in a few steps.
+    /// Returns the newest fire not later than `until`, given an earlier fire. Bisects, so it takes few steps.
     pub(crate) fn newest(&self, known: Timestamp, until: Timestamp) -> Timestamp {
         let (mut newest, mut end) = (known, until);
         let fire = |after| self.next_after(after).filter(|fire| *fire <= until);
@@ -63,7 +62,7 @@ impl Schedule {
         newest
     }
 
-    /// How many fires are later than `after` and not later than `until`.
+    /// Returns the number of fires later than `after` and not later than `until`.
     pub(crate) fn count(&self, after: Timestamp, until: Timestamp) -> u64 {
         if until <= after {
             return 0;
@@ -78,13 +77,13 @@ impl Schedule {
         }
     }
 
-    /// The schedule in words, for a reader who lives in `zone`.
+    /// Describes the schedule in English, for a reader in `zone`.
     pub fn words(&self, zone: &TimeZone) -> String {
         match self {
             Schedule::Cron { cron, zone: own } => {
                 let (own, reader) = (zone_name(own), zone_name(zone));
                 let words = cron.words();
-                // The zone is worth saying only where the reader would assume another one.
+                // The time zone is only mentioned if it differs from the reader's.
                 if own == reader {
                     words
                 } else {
@@ -97,14 +96,14 @@ impl Schedule {
     }
 }
 
-/// The first slot of the grid later than `after`.
+/// Returns the first slot of an interval later than `after`.
 fn next_slot(every: SignedDuration, anchor: Timestamp, after: Timestamp) -> Option<Timestamp> {
     let next = slots(every, anchor, after)? + 1;
     let slot = every.as_nanos().checked_mul(next)?;
     Timestamp::from_nanosecond(slot.checked_add(anchor.as_nanosecond())?).ok()
 }
 
-/// How many slots of the grid are not later than `t`; `None` for a grid without a step.
+/// Returns the number of slots of an interval not later than `t`; `None` if the interval is not positive.
 fn slots(every: SignedDuration, anchor: Timestamp, t: Timestamp) -> Option<i128> {
     let (step, passed) = (every.as_nanos(), t.as_nanosecond() - anchor.as_nanosecond());
     (step > 0).then(|| passed.max(0) / step)

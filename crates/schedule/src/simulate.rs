@@ -1,7 +1,7 @@
-//! What a set of skills would do over a stretch of time, with the machine down now and then.
+//! Simulation of a set of skills over a period of time, with downtimes of the machine.
 //!
-//! The decisions are those of `due`, so the picture is what the scheduler would do. Runs are taken
-//! to succeed at once: overlap, failures, budgets and pacing are not played through.
+//! Uses `due`, so the decisions are those of the scheduler. Runs are assumed to succeed instantly: overlap,
+//! failures, budgets and pacing are not simulated.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,29 +13,29 @@ use jiff::tz::TimeZone;
 use crate::misfire::{OmitReason, Rule, due};
 use crate::schedule::Schedule;
 
-/// A skill as far as time is concerned.
+/// The name, schedule and misfire rule of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedSkill {
-    /// What it is called.
+    /// The name of the skill.
     pub name: String,
-    /// When it fires.
+    /// The times at which the skill fires.
     pub schedule: Schedule,
-    /// What it says about slots that could not run in time.
+    /// The rule for slots that could not run in time.
     pub rule: Rule,
 }
 
-/// The decision about one slot, or about several in a row.
+/// The decision about one slot, or about several consecutive slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// When it is decided.
+    /// The time of the decision.
     pub at: Timestamp,
     /// The skill.
     pub skill: &'a TimedSkill,
-    /// The slot, or the first of the stretch.
+    /// The slot, or the first one of the range.
     pub slot: Timestamp,
-    /// The last of the stretch.
+    /// The last slot of the range.
     pub until: Option<Timestamp>,
-    /// How many slots there are.
+    /// The number of slots.
     pub count: u64,
     /// The decision.
     pub what: SlotDecision,
@@ -44,19 +44,19 @@ pub struct Row<'a> {
 /// The decision about a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlotDecision {
-    /// It runs.
+    /// The slot runs.
     Run {
-        /// Whether it makes up for lost time.
+        /// Whether the slot runs late.
         late: bool,
     },
-    /// It does not run.
+    /// The slot is omitted.
     Passed(OmitReason),
-    /// The machine is still down at the end, so it is not decided yet.
+    /// The machine is still down at the end of the simulation, so the slot is not decided.
     Open,
 }
 
 impl SlotDecision {
-    /// One word for listings and programs.
+    /// Returns one word for listings and programs.
     pub fn word(&self) -> &'static str {
         match self {
             SlotDecision::Run { .. } => "run",
@@ -69,7 +69,8 @@ impl SlotDecision {
 }
 
 impl Row<'_> {
-    /// Why it is not simply a run on time, as a sentence with times in `zone`.
+    /// Returns why the slot is not a run on time, as a sentence with times in `zone`; `None` for a run on
+    /// time.
     pub fn reason(&self, zone: &TimeZone) -> Option<String> {
         match self.what {
             SlotDecision::Run { late: false } => None,
@@ -82,10 +83,10 @@ impl Row<'_> {
     }
 }
 
-/// Plays through what `skills` do after `from` and up to and with `to`.
+/// Simulates `skills` from `from` (exclusive) to `to` (inclusive).
 ///
-/// `down` are the stretches during which nothing runs, in any order; the end of one is up again.
-/// Rows come in the order in which they are decided, and are made one by one as they are asked for.
+/// `down` lists the downtimes in any order; the end of a downtime is exclusive. Rows are computed lazily, in
+/// the order of their decisions.
 pub fn simulate<'a>(
     skills: &'a [TimedSkill],
     from: Timestamp,
@@ -105,7 +106,7 @@ pub fn simulate<'a>(
     simulation
 }
 
-/// The rows of [`simulate`].
+/// The iterator over the rows of [`simulate`].
 #[derive(Debug, Clone)]
 pub struct Simulation<'a> {
     skills: &'a [TimedSkill],
@@ -115,7 +116,7 @@ pub struct Simulation<'a> {
     rows: VecDeque<Row<'a>>,
 }
 
-/// The earliest slot of a skill without a row, sorted by when it is decided.
+/// The earliest slot of a skill without a row, ordered by the time of its decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     seen: Timestamp,
@@ -136,7 +137,7 @@ impl<'a> Iterator for Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Puts a slot on the agenda: it is seen when the machine is up, and not in the past.
+    /// Adds a slot to the agenda. It is decided as soon as the machine is up, but not in the past.
     fn plan(&mut self, index: usize, slot: Option<Timestamp>, now: Timestamp) {
         let Some(slot) = slot.filter(|slot| *slot <= self.to) else {
             return;
@@ -179,7 +180,7 @@ impl Simulation<'_> {
         self.plan(index, due.next, seen);
     }
 
-    /// The first instant from `t` on at which the machine is up.
+    /// Returns the first instant from `t` on at which the machine is up.
     fn up(&self, t: Timestamp) -> Timestamp {
         let index = self.down.partition_point(|range| range.end <= t);
         match self.down.get(index) {
@@ -189,7 +190,7 @@ impl Simulation<'_> {
     }
 }
 
-/// The same stretches in order, without overlaps and empty ones.
+/// Sorts the ranges and merges overlapping ones; drops empty ones.
 fn merged(down: &[Range<Timestamp>]) -> Vec<Range<Timestamp>> {
     let mut sorted: Vec<Range<Timestamp>> = down
         .iter()

@@ -1,16 +1,16 @@
-//! Instants and lengths of time as people say them.
+//! Instants and durations in words, for messages.
 //!
-//! For messages, which are read near the instant at which they were written. Rows that are kept for
-//! months name instants in full: [`show`](crate::show).
+//! Messages are read soon after they were written. Rows that are kept for months contain full instants:
+//! [`show`](crate::show).
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// An instant this close is named by its distance.
+/// Instants closer than this are described by their distance.
 const NEAR: SignedDuration = SignedDuration::from_hours(1);
 
-/// The day and time of an instant: "today at 15:05", "tomorrow at 09:00", "yesterday at 18:30",
-/// "on Monday 2026-02-16 at 09:00".
+/// Returns the day and time of an instant: "today at 15:05", "tomorrow at 09:00", "yesterday at 18:30", "on
+/// Monday 2026-02-16 at 09:00".
 pub fn day_and_time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (wall, today) = (zone.to_datetime(at), zone.to_datetime(now).date());
     let day = match wall.date() {
@@ -27,7 +27,7 @@ pub fn day_and_time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     format!("{day} at {}", wall.strftime(time))
 }
 
-/// When something happens next: "in 5 minutes" within the hour, else its day and time.
+/// Describes a future instant: "in 5 minutes" within the next hour, otherwise by day and time.
 pub fn spoken(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let ahead = at.duration_since(now);
     if ahead <= SignedDuration::ZERO || ahead >= NEAR {
@@ -36,7 +36,7 @@ pub fn spoken(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     format!("in {}", length(ahead))
 }
 
-/// A length of time in its largest unit: "40 seconds", "5 minutes", "2 hours", "3 days".
+/// Returns a duration in its largest unit: "40 seconds", "5 minutes", "2 hours", "3 days".
 pub fn length(time: SignedDuration) -> String {
     let seconds = time.as_secs().max(0);
     let (count, unit) = match seconds {

@@ -1,8 +1,8 @@
-//! Schedules in short English.
+//! Descriptions of schedules in English.
 //!
-//! croner can describe an expression too, but it calls `0-30/10` "every 10 minutes" and `LW` "the
-//! last day of the month", so the sentence is made here from the values of each field. Nothing is
-//! parsed and no fire is computed in this module.
+//! croner can describe an expression too, but it describes `0-30/10` as "every 10 minutes" and `LW` as "the
+//! last day of the month", so the sentence is built here from the values of each field. Not here: parsing,
+//! and computing fires.
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -26,7 +26,7 @@ pub(crate) const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-/// Monday first, so that a weekend is one run.
+/// Monday first, so that a weekend is a contiguous range.
 const WEEKDAYS: [&str; 7] = [
     "Monday",
     "Tuesday",
@@ -38,7 +38,7 @@ const WEEKDAYS: [&str; 7] = [
 ];
 const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
 
-/// A cron expression in words.
+/// Describes a cron expression.
 pub(crate) fn cron(fields: &Fields) -> String {
     let mut out = match (time(fields), days(fields)) {
         (Time::Fixed(at), None) => format!("every day at {at}"),
@@ -57,7 +57,7 @@ pub(crate) fn cron(fields: &Fields) -> String {
     out
 }
 
-/// An interval in words.
+/// Describes an interval.
 pub(crate) fn interval(every: SignedDuration) -> String {
     let seconds = every.as_secs();
     let (count, unit) = match seconds {
@@ -69,7 +69,7 @@ pub(crate) fn interval(every: SignedDuration) -> String {
     every_n(count, unit)
 }
 
-/// One instant in words.
+/// Describes a single instant.
 pub(crate) fn once(at: Timestamp, zone: &TimeZone) -> String {
     let wall = zone.to_datetime(at);
     let (hour, minute, second) = (wall.hour(), wall.minute(), wall.second());
@@ -85,11 +85,11 @@ pub(crate) fn once(at: Timestamp, zone: &TimeZone) -> String {
     )
 }
 
-/// The time of day, apart from which days.
+/// The time part of a description, without the days.
 enum Time {
     /// A few times of day: "08:00 and 17:00".
     Fixed(String),
-    /// A phrase of its own: "every 5 minutes".
+    /// A repetition: "every 5 minutes".
     Repeated(String),
 }
 
@@ -138,7 +138,7 @@ fn time(fields: &Fields) -> Time {
     })
 }
 
-/// Minutes and hours when the second is zero.
+/// Describes minutes and hours if the second is zero.
 fn minutes(m: &[u16], h: &[u16]) -> String {
     let (Some(first), Some(last), Some(to)) = (h.first(), h.last(), m.last()) else {
         return "never".to_owned();
@@ -159,7 +159,7 @@ fn minutes(m: &[u16], h: &[u16]) -> String {
     }
 }
 
-/// The days, or nothing for every day.
+/// Describes the days; `None` for every day.
 fn days(fields: &Fields) -> Option<String> {
     let month = if month_with_day(fields) {
         list(&months(fields), |m| MONTHS[m].to_owned())
@@ -231,13 +231,13 @@ fn weekdays(field: &Field, month: &str) -> String {
     }
 }
 
-/// The month is said with the day ("on 25 December"), not at the end of the sentence.
+/// Whether the month is written with the day ("on 25 December") and not at the end of the sentence.
 fn month_with_day(fields: &Fields) -> bool {
     let one = fields.day.any != fields.weekday.any;
     !fields.month.any && one && (fields.weekday.any || fields.weekday.values().is_empty())
 }
 
-/// Months from 0.
+/// Returns the months, with January as 0.
 fn months(fields: &Fields) -> Vec<usize> {
     fields
         .month
@@ -247,7 +247,7 @@ fn months(fields: &Fields) -> Vec<usize> {
         .collect()
 }
 
-/// Weekdays with Monday as 0, in order.
+/// Converts weekdays to Monday as 0, sorted.
 fn monday_first(days: Vec<u16>) -> Vec<usize> {
     let mut days: Vec<usize> = days.into_iter().map(|d| usize::from((d + 6) % 7)).collect();
     days.sort_unstable();
@@ -255,7 +255,7 @@ fn monday_first(days: Vec<u16>) -> Vec<usize> {
     days
 }
 
-/// The step when the values are evenly spread over the whole range, so "every" is true.
+/// Returns the step if the values are evenly spread over the whole range, so that "every" is correct.
 fn step(values: &[u16], size: u16) -> Option<i64> {
     let [0, second, ..] = values else {
         return None;
@@ -282,14 +282,14 @@ fn clock(hour: u16, minute: u16, second: u16) -> String {
     format!("{hour:02}:{minute:02}{seconds}")
 }
 
-/// "minute 5" or "minutes 0 to 5".
+/// Returns "minute 5" or "minutes 0 to 5".
 fn numbered(unit: &str, values: &[u16]) -> String {
     let plural = if values.len() == 1 { "" } else { "s" };
     let values: Vec<usize> = values.iter().map(|v| usize::from(*v)).collect();
     format!("{unit}{plural} {}", list(&values, |v| v.to_string()))
 }
 
-/// ", in June" or ", from June to August".
+/// Returns ", in June" or ", from June to August".
 fn tail(values: &[usize], name: impl Fn(usize) -> String) -> String {
     let text = list(values, name);
     let one_run = text.contains(" to ") && !text.contains([',']) && !text.contains(" and ");
@@ -300,7 +300,7 @@ fn tail(values: &[usize], name: impl Fn(usize) -> String) -> String {
     }
 }
 
-/// Names joined as in a sentence, with runs of three and more as "a to b".
+/// Joins names as in a sentence, with three or more consecutive values as "a to b".
 fn list(values: &[usize], name: impl Fn(usize) -> String) -> String {
     let runs = values.chunk_by(|a, b| a + 1 == *b);
     let parts = runs.flat_map(|run| match run {

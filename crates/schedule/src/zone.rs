@@ -1,7 +1,7 @@
-//! Zones by name, wall time to instant, and instants as text.
+//! Time zones by name, conversion of wall time to instants, and instants as text.
 //!
-//! Names are looked up in the data compiled into jiff, never in the host's files. Which zone the
-//! host is in is not asked here.
+//! Names are looked up in the data compiled into jiff, never in the host's files. Not here: the time zone of
+//! the host.
 
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimePrinter;
@@ -12,7 +12,7 @@ use crate::error::{Error, quote, trimmed};
 
 const EXAMPLE: &str = "use an IANA name such as `Europe/Berlin` or `UTC`";
 
-/// Finds a zone by its IANA name.
+/// Returns the time zone with an IANA name.
 pub fn parse_zone(name: &str) -> Result<TimeZone, Error> {
     let span = trimmed(name);
     let wanted = &name[span.clone()];
@@ -33,7 +33,7 @@ pub fn parse_zone(name: &str) -> Result<TimeZone, Error> {
     }
 }
 
-/// The zone's IANA name, or its offset when it has none.
+/// Returns the IANA name of a time zone, or its offset if it has no name.
 pub fn zone_name(zone: &TimeZone) -> String {
     match (zone.iana_name(), zone.to_fixed_offset()) {
         (Some(name), _) => name.to_owned(),
@@ -42,20 +42,20 @@ pub fn zone_name(zone: &TimeZone) -> String {
     }
 }
 
-/// The instant as RFC 3339 with the zone's offset, to the second.
+/// Formats an instant as RFC 3339 with the zone's offset, in whole seconds.
 pub fn show(t: Timestamp, zone: &TimeZone) -> String {
     let printer = DateTimePrinter::new().precision(Some(0));
     printer.timestamp_with_offset_to_string(&t, zone.to_offset(t))
 }
 
-/// The instant of a wall time: the end of the gap when it is skipped, the first when it occurs
-/// twice.
+/// Returns the instant of a wall time: the end of the gap if it is skipped, the first occurrence if it is
+/// repeated.
 pub(crate) fn resolve(zone: &TimeZone, wall: DateTime) -> Option<Timestamp> {
     match zone.to_ambiguous_timestamp(wall).offset() {
         AmbiguousOffset::Unambiguous { offset } => offset.to_timestamp(wall).ok(),
         AmbiguousOffset::Fold { before, .. } => before.to_timestamp(wall).ok(),
         AmbiguousOffset::Gap { before, after } => {
-            // Read with the later offset, a skipped wall time lies just before the change.
+            // With the later offset, a skipped wall time lies just before the change.
             let earlier = after.to_timestamp(wall).ok()?;
             let change = zone
                 .following(earlier)
@@ -66,7 +66,7 @@ pub(crate) fn resolve(zone: &TimeZone, wall: DateTime) -> Option<Timestamp> {
     }
 }
 
-/// When `t` is in the second run of a repeated hour: the wall time at which that run ends.
+/// If `t` is in the second run of a repeated hour, returns the wall time at which that run ends.
 pub(crate) fn second_run_ends(zone: &TimeZone, t: Timestamp, offset: Offset) -> Option<DateTime> {
     let wall = offset.to_datetime(t);
     match zone.to_ambiguous_timestamp(wall).offset() {
@@ -81,9 +81,9 @@ pub(crate) fn second_run_ends(zone: &TimeZone, t: Timestamp, offset: Offset) -> 
     }
 }
 
-/// The zone whose name, or whose city, is nearest to what was written.
+/// Returns the zone whose name or city is closest to `wanted`, if one is similar enough.
 fn nearest(wanted: &str) -> Option<String> {
-    // Distance costs the product of both lengths, and no zone has a name this long.
+    // The edit distance costs the product of both lengths, and no zone has a name this long.
     if wanted.len() > 64 {
         return None;
     }
@@ -94,7 +94,7 @@ fn nearest(wanted: &str) -> Option<String> {
         let lower = name.as_str().to_lowercase().replace('-', "_");
         let city = lower.rsplit('/').next().unwrap_or(&lower);
         let by_name = strsim::osa_distance(&lower, &wanted);
-        // A bare city is how people name zones, so it counts as much as the full name.
+        // People name zones by city, so a bare city counts as much as the full name.
         (
             by_name.min(strsim::osa_distance(city, &wanted)),
             by_name,

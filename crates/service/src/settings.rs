@@ -125,9 +125,6 @@ fn warnings(setting: &Setting, kind: Option<Kind>, path: &[String], value: &Valu
             setting.name()
         ));
     }
-    if setting.is_later() {
-        warnings.push("this version keeps the setting but does not use it yet".to_owned());
-    }
     warnings
 }
 

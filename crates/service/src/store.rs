@@ -19,10 +19,6 @@ pub(crate) fn open(home: &Home) -> Done<Arc<dyn Store>> {
 
 /// Opens the store of a home for commands that only read: no file is created. If the home has no store, it is
 /// empty.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "errors of the store are open-ended; only these allow reading"
-)]
 pub(crate) fn read(home: &Home) -> Done<Arc<dyn Store>> {
     use deft_store::Error;
     let path = &home.config.store.path;
@@ -35,17 +31,100 @@ pub(crate) fn read(home: &Home) -> Done<Arc<dyn Store>> {
         Err(problem) => return Err(Failure::file(path, "open", &problem)),
     }
     let options = SqliteOptions::default();
-    let opened = Sqlite::open(path, &options).or_else(|error| match error {
+    let opened = Sqlite::open(path, &options).or_else(|error| {
         // On a full disk no file can be created beside the database, but its content can still be read.
-        Error::ReadOnly { .. } | Error::NoAccess { .. } | Error::Full { .. } | Error::Io { .. } => {
-            Sqlite::open_read_only(path, &options).map_err(|_| error)
+        let may_be_read = matches!(
+            error,
+            Error::ReadOnly { .. } | Error::NoAccess { .. } | Error::Full { .. } | Error::Io { .. }
+        );
+        if !may_be_read {
+            return Err(error);
         }
-        other => Err(other),
+        Sqlite::open_read_only(path, &options).map_err(|_| error)
     });
     Ok(Arc::new(opened.map_err(|error| failure(&error))?))
 }
 
 /// Converts an error of the store for front ends.
 pub(crate) fn failure(error: &deft_store::Error) -> Failure {
-    Failure::input("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
+    use deft_store::Error;
+    let new = match error {
+        // Another request was faster, or the file or the disk needs a person.
+        Error::Fenced { .. }
+        | Error::Taken { .. }
+        | Error::Changed { .. }
+        | Error::NotDone { .. }
+        | Error::Newer { .. }
+        | Error::NotADatabase { .. }
+        | Error::NotOurs { .. }
+        | Error::NoAccess { .. }
+        | Error::ReadOnly { .. }
+        | Error::Locked { .. }
+        | Error::Full { .. }
+        | Error::FileChanged { .. }
+        | Error::Io { .. } => Failure::input,
+        // Data that deft stored cannot be used any more, or the database failed.
+        Error::Damaged { .. }
+        | Error::DamagedRow { .. }
+        | Error::UnreadableLine { .. }
+        | Error::Backend { .. }
+        | Error::Closed => Failure::internal,
+    };
+    new("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use deft_store::{Error, FileChange};
+    use deft_wire::FailureKind;
+
+    use super::*;
+
+    #[test]
+    fn damage_is_internal_and_what_a_person_can_free_is_input() {
+        let path = PathBuf::from("deft.db");
+        let reason = || "bad".to_owned();
+        let table = [
+            (Error::Full { path: path.clone() }, FailureKind::Input),
+            (Error::Locked { path: path.clone() }, FailureKind::Input),
+            (Error::Changed { skill: 1 }, FailureKind::Input),
+            (
+                Error::FileChanged {
+                    path: path.clone(),
+                    change: FileChange::Deleted,
+                },
+                FailureKind::Input,
+            ),
+            (
+                Error::DamagedRow {
+                    path: path.clone(),
+                    table: "run",
+                    key: "1".to_owned(),
+                    reason: reason(),
+                },
+                FailureKind::Internal,
+            ),
+            (
+                Error::Damaged {
+                    path: path.clone(),
+                    reason: reason(),
+                },
+                FailureKind::Internal,
+            ),
+            (
+                Error::Io {
+                    path,
+                    reason: reason(),
+                },
+                FailureKind::Input,
+            ),
+            (Error::Closed, FailureKind::Internal),
+        ];
+        for (error, kind) in table {
+            let failure = failure(&error);
+            assert_eq!((failure.kind, failure.code), (kind, "store"), "{error}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
-//! A skill held against what is known of its surroundings: tools, their arguments, other skills.
+//! Checks of a skill against its surroundings: tools, their arguments, and other skills.
 //!
-//! What is not known is not complained about: a server that never listed its tools may have any. Only a
-//! name that is nearly that of a known tool is.
-//! Nothing here keeps a skill from loading, since tools and skills come and go.
+//! Unknown facts are not reported: a server that never listed its tools may have any tool. Only a name that
+//! is similar to that of a known tool is reported. These checks never keep a skill from loading, because
+//! tools and skills come and go.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,20 +21,20 @@ mod pages;
 
 pub use pages::check_page;
 
-/// What is known around a skill.
+/// The known surroundings of a skill.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// Tools under every name by which they can be called, with the schema of their arguments.
+    /// Tools under every name by which they can be called, with the schemas of their arguments.
     pub tools: BTreeMap<String, Arc<Value>>,
     /// Servers that have listed their tools.
     pub servers: BTreeSet<String>,
-    /// Whether all servers have, so that a name which is not among the tools is none.
+    /// Whether all servers have listed their tools, so that any other tool is unknown.
     pub complete: bool,
-    /// Skills by id with the skills that they run; none if they are not known.
+    /// Skills by id, with the skills that they run; `None` if not known.
     pub skills: Option<BTreeMap<String, Vec<String>>>,
 }
 
-/// The skills that the steps of a skill run, as far as they are named.
+/// Returns the skills that the steps of a skill run, except those named by a template.
 pub fn skills_run_by(skill: &Skill) -> Vec<String> {
     let mut run: Vec<String> = Vec::new();
     let steps = match &skill.body {
@@ -59,7 +59,7 @@ pub fn skills_run_by(skill: &Skill) -> Vec<String> {
     run
 }
 
-/// What is wrong with a skill in its surroundings. `text` is its file, for places.
+/// Checks a skill against its surroundings. `text` is its file, used for spans.
 pub fn check_against(text: &str, skill: &Skill, known: &Surroundings) -> Vec<Diagnostic> {
     let tree = yaml::parse(text, 0).ok().flatten();
     let mut check = Check {
@@ -129,7 +129,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports a tool that no server offers.
+    /// Reports a tool that no server provides.
     fn tool(&mut self, tool: &str, span: Span) {
         if self.known.tools.contains_key(tool) {
             return;
@@ -145,7 +145,7 @@ impl Check<'_> {
             let help = near.unwrap_or_else(|| "`deft tools list` shows all tools".to_owned());
             (format!("no server provides `{tool}`"), help)
         } else if let Some(near) = nearest_name(tool, names) {
-            // A server that has not listed its tools may have it, but a slip is more likely.
+            // A server that has not listed its tools may have it, but a misspelling is more likely.
             (
                 format!("no known tool is called `{tool}`"),
                 format!("did you mean `{near}`?"),
@@ -175,7 +175,8 @@ impl Check<'_> {
             .help(help);
     }
 
-    /// Reports a skill that runs itself by way of others. One that does so directly does not load.
+    /// Reports a skill that runs itself through other skills. A skill that runs itself directly does not
+    /// load.
     fn cycle(&mut self, skill: &Skill) {
         let Some(skills) = &self.known.skills else {
             return;
@@ -204,7 +205,7 @@ impl Check<'_> {
         }
     }
 
-    /// The mapping of a step in a workflow.
+    /// Returns the mapping of a step in a workflow.
     fn map(&self, id: &str) -> Option<&Mapping> {
         let items = self.steps?.as_sequence()?.iter();
         let mut maps = items.filter_map(Node::as_mapping);
@@ -214,7 +215,7 @@ impl Check<'_> {
         })
     }
 
-    /// Where a key of a step is.
+    /// Returns the span of a key of a step.
     fn key(&self, step: &Step, key: &str) -> Span {
         match self.map(&step.id).and_then(|map| map.get(key)) {
             Some(node) => node.span,
@@ -225,7 +226,7 @@ impl Check<'_> {
         }
     }
 
-    /// Where a word first stands in the file.
+    /// Returns the span of the first occurrence of `word` in the file.
     fn place(&self, word: &str) -> Span {
         match self.text.find(word).filter(|_| !word.is_empty()) {
             Some(at) => Span::new(at, at + word.len()),

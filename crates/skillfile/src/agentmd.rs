@@ -1,9 +1,9 @@
-//! `AGENT.md`: who speaks to the model, and what it may use (S4.4).
+//! Parsing of `AGENT.md`: the prompt of an agent, and what it may use (S4.4).
 //!
-//! Reading is strict: a key that drops out behind a warning could be the one that limits the
-//! agent, so whatever does not fit keeps the file from loading (S4.16).
+//! Parsing is strict: if an invalid key were ignored with a warning, it could be one that limits the agent,
+//! so any invalid value keeps the file from loading (S4.16).
 //!
-//! Not here: which tools, skills, providers and models there are.
+//! Not here: which tools, skills, providers and models exist.
 
 use deft_model::{Agent, AgentMode};
 
@@ -18,7 +18,7 @@ use crate::severity::Severity;
 use crate::source::Source;
 use crate::span::Span;
 
-/// Reads an `AGENT.md`.
+/// Parses an `AGENT.md`.
 pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<Document> {
     let split = split(source, sink)?;
     let root = repaired_tree(source.file, split, sink)?;
@@ -66,13 +66,13 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
     Some(Document::Agent(Box::new(agent)))
 }
 
-/// A list that is there, be it empty: an empty one allows nothing.
+/// Returns the list of a key, `None` if it is absent. An empty list allows nothing.
 fn listed(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<Vec<String>> {
     fields.node(key)?;
     Some(fields.texts(key, sink))
 }
 
-/// The folder's name is the id that skills, schedules and the configuration use.
+/// Checks the folder's name, which is the id that skills, schedules and the configuration use.
 fn check_id(folder: &str, sink: &mut Sink) {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if folder.is_empty() || !folder.chars().all(fits) {
@@ -82,7 +82,7 @@ fn check_id(folder: &str, sink: &mut Sink) {
     }
 }
 
-/// A list of skills does nothing while skills are off, which is their default.
+/// Warns about a list of skills without `allow_skills`, which is off by default.
 fn check_idle(agent: &Agent, fields: &Fields<'_>, sink: &mut Sink) {
     if agent.skills.is_some() && !agent.allow_skills {
         let message = "`skills` has no effect without `allow_skills: true`";

@@ -1,4 +1,4 @@
-//! A skill of the open agentskills format: what its keys mean.
+//! Parsing of skills in the open agentskills format, once the frontmatter is a tree.
 
 use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
 
@@ -17,7 +17,7 @@ use crate::span::Span;
 use crate::trigger::{self, Moment};
 use crate::yaml::{self, Mapping, Node};
 
-/// Reads the skill. Wrong values are reported with `fields.severity`, a warning for `SKILL.md`.
+/// Parses the skill. Invalid values are reported with `fields.severity`, a warning for `SKILL.md`.
 pub(crate) fn skill(
     fields: &Fields<'_>,
     text: &str,
@@ -72,8 +72,8 @@ pub(crate) fn skill(
         } else {
             place.folder
         }),
-        // Without a description the skill is refused, but all the rest of it
-        // is read too, so that everything wrong is said at once.
+        // Without a description the skill is rejected, but the rest is parsed too, so that all problems are
+        // reported at once.
         description: description.unwrap_or_default().trim().to_owned(),
         domain: names::domain_of(&name).map(str::to_owned),
         dialect: Dialect::AgentSkills,
@@ -91,12 +91,13 @@ pub(crate) fn skill(
     }
 }
 
-/// Where a key is, if it is there at all.
+/// Returns the span of a key, if it exists.
 fn key_span(map: &Mapping, key: &str) -> Span {
     map.entry(key).map_or(Span::NONE, |entry| entry.key_span)
 }
 
-/// A dotted name is a command, so it must leave `get_skill` its own (S2.11).
+/// Reports a reserved action. A dotted name is a command, so it must not use the words of `get_skill`
+/// (S2.11).
 fn check_reserved(name: &str, fields: &Fields<'_>, sink: &mut Sink) {
     if let Some(action) = names::reserved_action(name) {
         let message = format!("`{action}` is reserved by `get_skill`");
@@ -105,8 +106,8 @@ fn check_reserved(name: &str, fields: &Fields<'_>, sink: &mut Sink) {
     }
 }
 
-/// Anything may stand below `metadata`, but a key that is nearly one of deft's
-/// is most likely a slip, and what it says would be lost.
+/// Reports keys below `metadata` that are similar to one of deft's. Any key is allowed there, but such a key
+/// is most likely misspelt, and its value would be ignored.
 fn check_slips(metadata: &Mapping, sink: &mut Sink) {
     let known = || [METADATA, DETAILS, POLICY].into_iter().flatten();
     let is_known = |key: &str| known().any(|field| field.name == key) || is_host_key(key);
@@ -122,11 +123,10 @@ fn check_slips(metadata: &Mapping, sink: &mut Sink) {
     }
 }
 
-/// deft's own keys: below `metadata`, or beside it if the author forgot to
-/// indent them.
+/// Collects deft's own keys: below `metadata`, or next to it if the author forgot to indent them.
 fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     let is_text = |key: &str| own_field(key).is_some_and(|field| matches!(field.kind, Kind::Text));
-    // Lists and mappings come as texts that hold them as JSON.
+    // Lists and mappings are texts that contain them as JSON.
     let unpack = |entry: &yaml::Entry| {
         let held = embedded(&entry.value, fields.file).filter(|_| !is_text(&entry.key));
         yaml::Entry {
@@ -138,30 +138,30 @@ fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     let inside = metadata.entries.iter();
     let inside = inside.filter(|entry| own_field(&entry.key).is_some());
     Mapping {
-        // The last entry of a key counts, so what is below `metadata` wins.
+        // The last entry of a key takes precedence, so entries below `metadata` win.
         entries: outside.chain(inside).map(unpack).collect(),
         flow: false,
     }
 }
 
-/// The field of deft that a key names.
+/// Returns the field of deft with this key.
 fn own_field(key: &str) -> Option<&'static Field> {
     let mut all = [METADATA, DETAILS, POLICY].into_iter().flatten();
     all.find(|field| field.name == key)
 }
 
-/// Whether deft reads an entry beside `metadata` as its own.
+/// Whether deft reads an entry next to `metadata` as its own.
 fn is_read(entry: &yaml::Entry) -> bool {
     own_field(&entry.key).is_some() && !is_open(&entry.key) && is_meant_for_us(entry)
 }
 
-/// Whether a key is of the open format.
+/// Whether a key belongs to the open format.
 fn is_open(key: &str) -> bool {
     OPEN.iter().any(|field| field.name == key)
 }
 
-/// Outside of `metadata` another host may mean something else by the same word.
-/// A key whose value deft cannot use stays in `extra`.
+/// Whether deft can use the value of a key outside of `metadata`, where another host may use the same key
+/// differently. If not, the entry stays in `extra`.
 fn is_meant_for_us(entry: &yaml::Entry) -> bool {
     let text = entry.value.as_scalar().map(|scalar| scalar.text.trim());
     match entry.key.as_str() {
@@ -181,7 +181,7 @@ fn open(fields: &Fields<'_>, metadata: &Mapping, sink: &mut Sink) -> OpenSpec {
     }
 }
 
-/// Keys that neither the open format nor deft reads, kept for other hosts.
+/// Collects keys that neither the open format nor deft reads; they are preserved for other hosts.
 fn extra(map: &Mapping) -> Object {
     let entries = map.entries.iter();
     let kept = entries.filter(|entry| !is_open(&entry.key) && !is_read(entry));
@@ -189,7 +189,7 @@ fn extra(map: &Mapping) -> Object {
         .collect()
 }
 
-/// Whether a frontmatter key belongs to another host and is kept for it.
+/// Returns whether a frontmatter key belongs to another host and is preserved for it.
 pub fn is_host_key(key: &str) -> bool {
     HOST_KEYS.contains(&key)
 }

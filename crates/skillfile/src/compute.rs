@@ -1,8 +1,8 @@
-//! Compute blocks: are they Python, and at which place of the file are they not.
+//! Syntax checks of compute blocks, with the span of the error in the file.
 //!
-//! Only the grammar is looked at, with the parser that the sandbox's interpreter uses, so both
-//! agree about it. Not here: an interpreter, names, and what only compiling finds (`return`
-//! outside a function); that is said when the block runs.
+//! Only the grammar is checked, with the same parser as the sandbox's interpreter, so both agree. Not here:
+//! an interpreter, names, and errors that only compilation finds (`return` outside a function); these are
+//! reported when the block runs.
 
 use deft_template::house_style;
 use ruff_python_ast::token::TokenKind;
@@ -13,13 +13,12 @@ use crate::diagnostic::Sink;
 use crate::rules::Rule;
 use crate::yaml::{Node, locate};
 
-/// How deeply a block may be nested and still be checked. The parser calls itself for each level
-/// and has no limit of its own, and files are read on threads with small stacks. What people
-/// write is nested a tenth as deep; anything beyond is left to the sandbox, which has a process to
-/// lose.
+/// Maximum nesting depth up to which a block is checked. The parser recurses for each level without a limit
+/// of its own, and files are parsed on threads with small stacks. Real blocks are nested a tenth as deep.
+/// Deeper ones are left to the sandbox, where a stack overflow only ends the worker process.
 const DEEPEST: usize = 60;
 
-/// Reports a block that is not Python.
+/// Reports a block that is not valid Python.
 pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
     let Some(scalar) = node.as_scalar() else {
         return;
@@ -39,21 +38,21 @@ pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
     sink.report(Rule::InvalidCompute, span, message);
 }
 
-/// Whether a block is shallow enough for its tree to be walked.
+/// Whether a block is shallow enough for its syntax tree to be walked.
 pub(crate) fn is_walkable(code: &str) -> bool {
     depth(code) <= DEEPEST
 }
 
-/// One pair of brackets that is open, or the statement itself.
+/// An open pair of brackets, or the statement itself.
 #[derive(Default)]
 struct Level {
-    /// Operators and keywords since the last comma: each may nest what follows it.
+    /// Operators and keywords since the last comma; each may add a nesting level.
     operators: usize,
-    /// Behind a `lambda` a comma may part its parameters, so that it ends nothing.
+    /// Whether a `lambda` occurred: a comma may then separate its parameters and does not end the operators.
     lambda: bool,
 }
 
-/// A bound on how deeply the tree of a block is nested.
+/// Returns an upper bound of the nesting depth of a block's syntax tree.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the tokens belong to the Python parser"
@@ -76,7 +75,7 @@ fn depth(code: &str) -> usize {
             | TokenKind::Rbrace
             | TokenKind::FStringEnd
             | TokenKind::TStringEnd => {
-                // A bracket behind a value nests that value: `f()()`.
+                // A bracket after a value nests that value: `f()()`.
                 if levels.len() > 1 {
                     levels.pop();
                 }
@@ -137,8 +136,8 @@ mod tests {
         assert!(depth(&long) < 10);
     }
 
-    /// Each of these is as deep as the limit allows, on a stack that is half as large as that of
-    /// the threads that read files; beyond the limit nothing is parsed.
+    /// Each shape has the maximum depth, on a stack half as large as that of the threads that parse files;
+    /// deeper blocks are not parsed.
     #[test]
     fn the_deepest_block_fits_on_a_small_stack() {
         let shapes: [fn(usize) -> String; 9] = [

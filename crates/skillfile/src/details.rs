@@ -1,4 +1,4 @@
-//! The descriptive fields of a skill, read the same way in all dialects.
+//! Parsing of the descriptive fields of a skill, shared by all dialects.
 
 use deft_model::{DetailPlace, Details};
 
@@ -6,7 +6,7 @@ use crate::diagnostic::Sink;
 use crate::fields::DETAILS;
 use crate::read::Fields;
 
-/// Reads the descriptive fields from the mapping that holds them: the document itself, or `metadata` of a `SKILL.md`.
+/// Reads the descriptive fields from `fields`: the document itself, or `metadata` of a `SKILL.md`.
 pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Details {
     let mut details = Details::default();
     for row in Details::ROWS {
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
     use crate::fields::read_sample;
 
-    /// Each row is read, and written back as it was read.
+    /// Each row survives a round trip.
     #[test]
     fn all_rows_are_read_and_written() {
         let sample = |place| match place {

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Diagnostics of a file, with spans.
 
 use crate::rules::Rule;
 use crate::severity::Severity;
@@ -7,26 +7,26 @@ use crate::span::Span;
 /// One problem in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which rule is broken.
+    /// The violated rule.
     pub rule: Rule,
-    /// How much it matters here.
+    /// The severity in this case.
     pub severity: Severity,
-    /// What is wrong: lower case, values in backticks, no full stop.
+    /// The problem: lower case, values in backticks, no full stop.
     pub message: String,
-    /// Where.
+    /// The position of the problem.
     pub span: Span,
-    /// What to do about it.
+    /// What to do about the problem.
     pub help: Option<String>,
 }
 
-/// Collects the problems of one file.
+/// Collects the diagnostics of one file.
 #[derive(Debug, Default)]
 pub(crate) struct Sink {
     found: Vec<Diagnostic>,
 }
 
 impl Sink {
-    /// Reports a problem with the severity its rule usually has.
+    /// Reports a problem with the default severity of its rule.
     pub(crate) fn report(
         &mut self,
         rule: Rule,
@@ -36,7 +36,7 @@ impl Sink {
         self.report_as(rule.severity(), rule, span, message)
     }
 
-    /// Reports a problem with a severity that fits the place.
+    /// Reports a problem with a severity that depends on the context.
     pub(crate) fn report_as(
         &mut self,
         severity: Severity,
@@ -55,34 +55,34 @@ impl Sink {
         &mut self.found[at]
     }
 
-    /// Whether this rule was reported at this place.
+    /// Whether this rule was reported at this span.
     pub(crate) fn has(&self, rule: Rule, span: Span) -> bool {
         self.found
             .iter()
             .any(|one| one.rule == rule && one.span == span)
     }
 
-    /// Makes an error of what was forgiven.
+    /// Raises all diagnostics of a rule to errors.
     pub(crate) fn escalate(&mut self, rule: Rule) {
         let same = self.found.iter_mut().filter(|one| one.rule == rule);
         same.for_each(|one| one.severity = Severity::Error);
     }
 
-    /// The problems in the order of the file.
+    /// Returns the diagnostics in file order.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|found| (found.span, found.rule));
-        // Advice is for what works; beside errors it only hides them.
+        // Advice is for working files; next to errors it only distracts.
         if has_errors(&self.found) {
             self.found.retain(|found| !found.rule.is_advice());
         }
-        // Two checks may meet the same broken template.
+        // Two checks may report the same invalid template.
         self.found.dedup();
         self.found
     }
 }
 
 impl Diagnostic {
-    /// A problem of a whole file or folder.
+    /// Creates a diagnostic of a whole file or folder.
     pub fn new(rule: Rule, message: impl Into<String>) -> Self {
         Self {
             rule,
@@ -93,25 +93,25 @@ impl Diagnostic {
         }
     }
 
-    /// The same with a remedy.
+    /// Sets the help text.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Says what to do about it.
+    /// Sets the help text.
     pub(crate) fn help(&mut self, help: impl Into<String>) {
         self.help = Some(help.into());
     }
 
-    /// Adds a remedy, if there is one.
+    /// Sets the help text, if there is one.
     pub(crate) fn maybe_help(&mut self, help: Option<String>) {
         self.help = help;
     }
 }
 
-/// Whether one of the problems keeps a file from loading.
+/// Returns whether any of the diagnostics keeps the file from loading.
 pub fn has_errors(found: &[Diagnostic]) -> bool {
     found.iter().any(|one| one.severity == Severity::Error)
 }

@@ -1,52 +1,52 @@
-//! A file of ours: where it lies, what kind it is, whose rules decide, and what it defines.
+//! Skill files: their place, kind and profile, and the document that they define.
 //!
-//! Not here: reading it (`parse` and the dialects).
+//! Not here: parsing (`parse` and the dialects).
 
 use deft_model::{Agent, DomainIndex, Skill};
 
-/// Where a file lies, as far as its meaning depends on it.
+/// The place of a file, as far as its meaning depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The name of the file.
     pub file: &'a str,
-    /// The name of the folder it is in.
+    /// The name of the folder that contains it.
     pub folder: &'a str,
     /// The first folder below the skills root, which is the domain (S2.13).
     pub domain: Option<&'a str>,
 }
 
 impl Place<'_> {
-    /// The file's name without its extension.
+    /// Returns the file's name without its extension.
     pub(crate) fn stem(&self) -> &str {
         self.file
             .rsplit_once('.')
             .map_or(self.file, |(stem, _)| stem)
     }
 
-    /// The dotted name that the path stands for.
+    /// Returns the dotted name that the path implies.
     pub(crate) fn dotted(&self) -> Option<String> {
         self.domain
             .map(|domain| format!("{domain}.{}", self.stem()))
     }
 }
 
-/// What kind of skill file a name stands for.
+/// The kind of a skill file, determined by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// `SKILL.md` or `skill.md`.
     SkillMd,
     /// `AGENT.md`.
     AgentMd,
-    /// Any other markdown.
+    /// Any other Markdown file.
     Markdown,
     /// YAML.
     Workflow,
-    /// JSON, read only when it is asked for by name.
+    /// JSON, read only if its name is given explicitly.
     Record,
 }
 
 impl FileKind {
-    /// The kind of a file name, if it is one of ours.
+    /// Returns the kind for a file name, or `None` if it is not a skill file.
     pub fn from_name(file: &str) -> Option<Self> {
         if matches!(file, "SKILL.md" | "skill.md") {
             return Some(Self::SkillMd);
@@ -66,22 +66,22 @@ impl FileKind {
     }
 }
 
-/// `Skill.md` and the like: meant to be a `SKILL.md`, and found as one only
-/// where the file system does not tell the cases apart.
+/// Whether a name such as `Skill.md` is meant to be a `SKILL.md`. It is found as one only on file systems
+/// that ignore case.
 pub(crate) fn is_miscased(file: &str) -> bool {
     file.eq_ignore_ascii_case("skill.md") && !matches!(file, "SKILL.md" | "skill.md")
 }
 
-/// Whose rules decide.
+/// The rules that a file is checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// Ours: load what can be loaded, and say what was forgiven.
+    /// deft's rules: load as much as possible, and report tolerated problems.
     Deft,
-    /// The open format's reference validator, for `SKILL.md` only.
+    /// The rules of the open format's reference validator, for `SKILL.md` only.
     AgentSkills,
 }
 
-/// What a file defines.
+/// The definition in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Document {
     /// A skill.

@@ -1,15 +1,14 @@
-//! JSON inside texts (X12).
+//! JSON in texts (X12).
 //!
-//! The open format has only texts below `metadata`, so lists and mappings are
-//! written there as JSON in a text. Every value in it keeps its place in the
-//! file.
+//! The open format only has texts below `metadata`, so lists and mappings are written there as JSON. Every
+//! value in them keeps its span in the file.
 
 use serde_json::Value;
 
 use crate::span::Span;
 use crate::yaml::{self, Kind, Node, Places};
 
-/// What a text holds, if it holds a list or a mapping.
+/// Parses the list or mapping in a text; `None` if it contains neither.
 pub(crate) fn embedded(node: &Node, file: &str) -> Option<Node> {
     let scalar = node
         .as_scalar()
@@ -20,26 +19,26 @@ pub(crate) fn embedded(node: &Node, file: &str) -> Option<Node> {
         place(&mut tree, &|span| places.span(&(span.start()..span.end())));
         return Some(tree);
     }
-    // JSON takes a few characters that YAML does not.
+    // JSON allows a few characters that YAML does not.
     let value: Value = serde_json::from_str(&scalar.text).ok()?;
     let mut tree = Node::from_value(&value);
     place(&mut tree, &|_| node.span);
     Some(tree)
 }
 
-/// Whether a text is meant to hold a list or a mapping.
+/// Whether a text looks like a list or a mapping in JSON.
 pub(crate) fn looks_like_json(text: &str) -> bool {
     text.trim_start().starts_with(['[', '{'])
 }
 
-/// Why a text that looks like JSON is none, and where it stops being so.
+/// Why a text that looks like JSON is invalid, and where.
 pub(crate) struct Broken {
     pub reason: String,
     pub span: Span,
     pub help: Option<String>,
 }
 
-/// What is wrong with a text that is meant to hold a list or a mapping.
+/// Returns why the JSON in a text is invalid, or `None` if it is valid.
 pub(crate) fn broken(node: &Node, file: &str) -> Option<Broken> {
     let scalar = node
         .as_scalar()
@@ -64,8 +63,7 @@ pub(crate) fn broken(node: &Node, file: &str) -> Option<Broken> {
     })
 }
 
-/// Where JSON stops being JSON. Lines and columns count from 1, and columns
-/// count bytes.
+/// Returns the byte offset of a JSON error. Lines and columns count from 1, columns in bytes.
 pub(crate) fn json_offset(text: &str, problem: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n');
     let before: usize = lines
@@ -75,7 +73,7 @@ pub(crate) fn json_offset(text: &str, problem: &serde_json::Error) -> usize {
     text.floor_char_boundary(before + problem.column().saturating_sub(1))
 }
 
-/// Turns places in the text into places in the file.
+/// Maps all spans of a tree from the text to the file.
 fn place(node: &mut Node, moved: &dyn Fn(Span) -> Span) {
     node.span = moved(node.span);
     match &mut node.kind {

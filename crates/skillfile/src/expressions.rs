@@ -1,5 +1,4 @@
-//! Templates and conditions inside values: do they compile, and at which
-//! place of the file do they not.
+//! Checks of templates and conditions in values, with the span of the error in the file.
 
 use deft_template::{Condition, NameUse, SyntaxError, Template};
 
@@ -12,8 +11,8 @@ pub(crate) fn check_templates(node: &Node, file: &str, sink: &mut Sink) {
     each_template(node, file, sink, &mut |_, _| {});
 }
 
-/// Compiles every template in a tree and hands the names it reads to `visit`,
-/// together with the scalar they are in.
+/// Compiles every template in a tree and passes the names it reads to `visit`, with the scalar that contains
+/// them.
 pub(crate) fn each_template<'n>(
     node: &'n Node,
     file: &str,
@@ -37,7 +36,7 @@ pub(crate) fn each_template<'n>(
     }
 }
 
-/// Compiles a condition.
+/// Compiles a condition; reports an invalid one and returns `None`.
 pub(crate) fn check_condition(node: &Node, file: &str, sink: &mut Sink) -> Option<Condition> {
     let scalar = node.as_scalar()?;
     if is_template(&scalar.text) {
@@ -55,7 +54,7 @@ pub(crate) fn check_condition(node: &Node, file: &str, sink: &mut Sink) -> Optio
     }
 }
 
-/// Python would take the braces for a set of sets.
+/// Whether a condition is written as a template, which Python would parse as a set of sets.
 fn is_template(text: &str) -> bool {
     let text = text.trim();
     text.starts_with("{{") && text.ends_with("}}")

@@ -1,8 +1,7 @@
-//! Reads a `## Flags` section into a table (S2.5).
+//! Parsing of a `## Flags` section (S2.5).
 //!
-//! The prose stays the source of truth; this is what can be checked and
-//! completed from it. A line that says nothing a machine understands is a flag
-//! that takes any text.
+//! The prose remains the source of truth; the parsed flags serve checks and completion. A line without known
+//! markers defines a flag that takes any text.
 
 use std::collections::HashSet;
 
@@ -13,19 +12,19 @@ use crate::markdown;
 use crate::rules::Rule;
 use crate::span::Span;
 
-/// A flag as it is written: its name, its prose and its place.
+/// A flag as written: its name, prose and span.
 struct Line {
     name: String,
     prose: String,
     span: Span,
 }
 
-/// The flags that a man page describes.
+/// Returns the flags that a man page describes.
 pub fn flags(page: &str) -> Vec<Flag> {
     of_page(page, 0, &mut Sink::default())
 }
 
-/// Reads the flags of a page that starts at `offset` in the file.
+/// Parses the flags of a page that starts at `offset` in the file.
 pub(crate) fn of_page(page: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
     let sections = markdown::sections(page);
     match markdown::section(page, &sections, "Flags") {
@@ -34,7 +33,7 @@ pub(crate) fn of_page(page: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
     }
 }
 
-/// Reads the flags of a section whose text starts at `offset` in the file.
+/// Parses the flags of a section whose text starts at `offset` in the file.
 fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
     let mut found: Vec<Line> = Vec::new();
     let mut names = HashSet::new();
@@ -81,10 +80,10 @@ fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
     found.into_iter().map(|line| describe(line, sink)).collect()
 }
 
-/// A line as part of a table.
+/// The role of a line in a Markdown table.
 enum Row {
     None,
-    /// The line below the heads.
+    /// The line below the header row.
     Rule,
     Flag,
     Other,
@@ -105,8 +104,7 @@ fn row(line: &str) -> Row {
     }
 }
 
-/// A list marker, a short form, the bars of a table and the marks around a
-/// flag are decoration.
+/// Removes decoration: a list marker, a short flag, table bars and marks around a flag.
 fn undecorated(line: &str) -> String {
     if let Some(row) = line.strip_prefix('|') {
         let cells = row.trim_end_matches('|').split('|').map(str::trim);
@@ -134,8 +132,8 @@ fn undecorated(line: &str) -> String {
     short(bare).unwrap_or_else(|| line.to_owned())
 }
 
-/// An indented line goes on with the flag above it; a line of prose below a
-/// flag does not belong here, and is most likely meant to go on too.
+/// Appends an indented line to the flag above. An unindented line of prose below a flag is reported, because
+/// it is most likely meant as a continuation.
 fn go_on(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink) {
     let decoration = text.is_empty() || text.starts_with("```") || text.starts_with('#');
     let Some(last) = found.last_mut().filter(|_| !decoration) else {
@@ -151,13 +149,13 @@ fn go_on(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink
     }
 }
 
-/// A flag line without its dashes: `name <value>   prose`.
+/// Splits a flag line without its dashes: `name <value>   prose`.
 fn name_and_prose(rest: &str) -> Option<(&str, &str)> {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let end = rest.find(|c: char| !word(c)).unwrap_or(rest.len());
     let (name, rest) = rest.split_at(end);
     let rest = rest.trim_start_matches(['`', ',', '=', '*']).trim_start();
-    // `<value>` or `[value]` behind the name is a placeholder, not prose.
+    // `<value>` or `[value]` after the name is a placeholder, not prose.
     let behind = |open: char, close: char| {
         let (_, behind) = rest.strip_prefix(open)?.split_once(close)?;
         Some(behind.trim_start_matches(['`', '*']).trim_start())
@@ -197,9 +195,8 @@ fn value(prose: &str, default: &[String]) -> FlagValue {
     if has_marker(prose, "YYYY-MM-DD") {
         return FlagValue::Date;
     }
-    // The seeds also write `Sort by: a, b` and `Writing tone: a, b`: a colon
-    // and a list of words with nothing else in the sentence. Such a list need
-    // not be complete; what counts when nothing is given can be given too.
+    // Existing pages also contain `Sort by: a, b` and `Writing tone: a, b`: a colon and a list of words with
+    // nothing else in the sentence. Such a list may be incomplete; the default is a valid value too.
     let Some(mut words) = bare_list(prose) else {
         return FlagValue::Any;
     };
@@ -212,7 +209,7 @@ fn value(prose: &str, default: &[String]) -> FlagValue {
     FlagValue::OneOf(words)
 }
 
-/// What counts when nothing is given must be something that can be given.
+/// Reports a default that is not one of the flag's values.
 fn check_default(flag: &Flag, span: Span, sink: &mut Sink) {
     let (FlagValue::OneOf(words) | FlagValue::SomeOf(words)) = &flag.value else {
         return;
@@ -227,7 +224,7 @@ fn check_default(flag: &Flag, span: Span, sink: &mut Sink) {
     }
 }
 
-/// The words of `a, b, c` behind a phrase, up to the end of the sentence.
+/// Returns the words of `a, b, c` after a phrase, up to the end of the sentence.
 fn words_after(prose: &str, lower: &str, phrase: &str) -> Option<Vec<String>> {
     let at = lower.find(phrase)? + phrase.len();
     let words = list(prose.get(at..)?);
@@ -274,7 +271,7 @@ fn default(prose: &str) -> Vec<String> {
     words(&rest[..end])
 }
 
-/// Whether a text in parentheses says exactly `word`.
+/// Whether a text in parentheses equals `word`.
 fn has_marker(prose: &str, word: &str) -> bool {
     let inner = prose
         .split('(')

@@ -1,32 +1,31 @@
-//! Splits a markdown file into frontmatter and body, keeping offsets.
+//! Splits a Markdown file into frontmatter and body, with offsets.
 //!
-//! It does not look inside the YAML.
+//! Not here: parsing of the YAML.
 
 use crate::span::Span;
 
-/// The two parts of a markdown file, as ranges of it.
+/// The two parts of a Markdown file, as byte ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
     /// The YAML between the fences.
     pub yaml: Span,
-    /// Everything behind the closing fence's line.
+    /// Everything after the line of the closing fence.
     pub body: Span,
 }
 
-/// Why a file has no frontmatter.
+/// Why a file has no valid frontmatter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingFence {
-    /// It does not start with `---`.
+    /// The file does not start with `---`.
     Opening,
-    /// No line closes it.
+    /// No line closes the frontmatter.
     Closing,
 }
 
-/// Finds the frontmatter of a file that starts at `start`, behind a byte order
-/// mark perhaps.
+/// Finds the frontmatter of a file that starts at `start`, which may be after a byte order mark.
 ///
-/// A fence is a line that starts with `---`, as the reference validator has
-/// it; unlike the reference, a `---` inside a line closes nothing.
+/// A fence is a line that starts with `---`, as in the reference validator; unlike there, a `---` inside a
+/// line does not close the frontmatter.
 pub(crate) fn split(file: &str, start: usize) -> Result<Split, MissingFence> {
     let text = &file[start..];
     if !text.starts_with("---") {
@@ -47,8 +46,8 @@ pub(crate) fn split(file: &str, start: usize) -> Result<Split, MissingFence> {
     Err(MissingFence::Closing)
 }
 
-/// The length of the first line with its break; a lone carriage return is one,
-/// as it is in YAML.
+/// Returns the length of the first line with its line break. A single carriage return is a line break, as in
+/// YAML.
 fn line_length(text: &str) -> usize {
     match text.find(['\n', '\r']) {
         Some(at) if text[at..].starts_with("\r\n") => at + 2,

@@ -1,12 +1,11 @@
-//! Skill files of every dialect: text in, a skill and diagnostics out.
+//! Parser for skill files of every dialect: converts text to a skill and diagnostics.
 //!
-//! Four ways of writing a skill are read into one model: `SKILL.md` folders of
-//! the open agentskills format, man-page markdown, YAML workflows and JSON
-//! records. Reading never fails: it returns what could be read and a list of
-//! [`Diagnostic`]s whose places are places in the file.
+//! Four formats are parsed into one model: `SKILL.md` folders of the open agentskills format, Markdown man
+//! pages, YAML workflows and JSON records. Parsing never fails: it returns whatever could be parsed and a
+//! list of [`Diagnostic`]s with spans in the file.
 //!
-//! This crate does not touch the disk, knows no clock (a [`Moment`] is passed
-//! in) and links no interpreter: compute blocks are parsed and never run.
+//! This crate does not access the file system or a clock (callers pass a [`Moment`]) and contains no
+//! interpreter: compute blocks are parsed and never run.
 //!
 //! ```
 //! use deft_skillfile::{Document, Moment, Place, Profile, parse};
@@ -71,7 +70,7 @@ pub use fields::{Shape, record_keys};
 pub use flags::flags;
 pub use markdown::sections;
 pub use markdown_file::frontmatter;
-pub use names::{RESERVED, is_dotted, is_meant, is_word, slug};
+pub use names::{RESERVED, is_dotted, is_word, slug};
 pub use parse::{ParsedFile, parse, parse_record};
 pub use plain_yaml::read_yaml;
 pub use preflight::Check;

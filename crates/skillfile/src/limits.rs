@@ -1,4 +1,4 @@
-//! The limits that rows of the tables of fields state: lengths of texts and greatest numbers.
+//! Checks of the limits in the field tables: lengths of texts and maximum numbers.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use crate::read::Fields;
 use crate::rules::Rule;
 
 impl Fields<'_> {
-    /// Reports values that exceed the limits of their fields. `read` gives the values by key; it is called only
-    /// if a field of the table has a limit.
+    /// Reports values that exceed the limits of their fields. `read` returns the values by key; it is only
+    /// called if a field of the table has a limit.
     pub(crate) fn check_limits(
         &self,
         table: &[Field],
@@ -34,7 +34,7 @@ impl Fields<'_> {
     }
 }
 
-/// By what a value exceeds its limit.
+/// Returns how a value exceeds its limit, or `None` if it does not.
 fn excess(value: &Value, most: u32) -> Option<String> {
     match value {
         Value::String(text) => {
@@ -62,7 +62,7 @@ mod tests {
     use crate::severity::Severity;
     use crate::yaml;
 
-    /// The messages for a mapping with these values, all of whose fields take at most 3.
+    /// Returns the messages for a mapping with these values, whose fields all have a limit of 3.
     fn messages(values: &[(&'static str, Value)]) -> Vec<String> {
         let table: Vec<Field> = (values.iter())
             .map(|(key, _)| Field {

@@ -1,4 +1,4 @@
-//! Man-page markdown, `domain/action.md` (S2.1 to S2.13).
+//! Parsing of man pages, `domain/action.md` (S2.1 to S2.13).
 
 use deft_model::{Body, Dialect, Handler, Object, OpenSpec, Skill, SkillId, Text, nearest};
 
@@ -18,8 +18,7 @@ use crate::span::Span;
 use crate::trigger::{self, Moment};
 use crate::yaml::{Mapping, Node};
 
-/// Reads a man page. A markdown file without frontmatter is not meant to be a
-/// skill, so it is only remarked upon.
+/// Parses a man page. A Markdown file without frontmatter is not meant to be a skill, so it only gets a hint.
 pub(crate) fn read(
     source: &Source<'_>,
     place: &Place<'_>,
@@ -40,8 +39,8 @@ pub(crate) fn read(
     }
     let split = split(source, sink)?;
     let root = repaired_tree(source.file, split, sink);
-    // The open format forgives what its hosts forgive; a page that has to be guessed at is not loaded
-    // (S2.19), so that a broken edit leaves the last good one in use.
+    // Hosts of the open format tolerate invalid YAML; a man page that needs repairs is not loaded (S2.19), so
+    // that after a broken edit the last valid revision stays in use.
     sink.escalate(Rule::RepairedYaml);
     let root = root?;
     let Some(map) = root.as_mapping() else {
@@ -80,8 +79,8 @@ pub(crate) fn read(
     Some(Document::Skill(Box::new(skill)))
 }
 
-/// Whether a frontmatter is meant to be that of a man page. Site generators
-/// and issue forms have frontmatter too, and most repositories hold some.
+/// Whether a frontmatter is that of a man page. Site generators and issue forms use frontmatter too, and many
+/// repositories contain them.
 fn is_page(map: &Mapping) -> bool {
     let has = |key: &str| map.get(key).is_some();
     let foreign = ["about", "layout", "title"].into_iter().any(has);
@@ -114,8 +113,8 @@ fn skill(
     let manual = manual(fields, body, sink);
     let timing = trigger::read(fields, moment, sink);
     let keywords = fields.texts("keywords", sink);
-    // What is missing has been reported and keeps the skill from loading; the
-    // rest is read all the same, so that everything wrong is said at once.
+    // A missing field has been reported and keeps the skill from loading. The rest is parsed too, so that all
+    // problems are reported at once.
     let name = name.unwrap_or_default();
     let domain = place.domain.or_else(|| name.split('.').next());
     Skill {
@@ -195,8 +194,8 @@ fn manual(fields: &Fields<'_>, (offset, text): (usize, &str), sink: &mut Sink) -
     })
 }
 
-/// The handler of a page, by its name of today. One that is still to come is only remarked upon,
-/// so that the page can be read until then.
+/// Parses the handler of a page and returns its current name. A planned handler only causes a warning, so
+/// that the page can already be read.
 fn handler(fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
     let text = fields.filled_text("handler", sink)?;
     let span = fields.span("handler");
@@ -206,7 +205,7 @@ fn handler(fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
                 .help("write `tool:NAME` or `skill:NAME`");
             return None;
         }
-        // What was written is kept: `workflow:` and `skill:` are one.
+        // The original text is kept: `workflow:` and `skill:` are equivalent.
         Handler::Tool(_) | Handler::Skill(_) => return Some(text.trim().to_owned()),
         Handler::BuiltIn(name) if Handler::is_there(&name) => return Some(name),
         Handler::BuiltIn(name) if Handler::is_built_in(&name) => {

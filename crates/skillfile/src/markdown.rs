@@ -1,9 +1,9 @@
-//! The headings of a markdown page and where their texts are.
+//! Headings of a Markdown page and the ranges of their sections.
 
 use deft_model::Section;
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
-/// The sections of a page, in order; offsets count from its start.
+/// Returns the sections of a page, in order, with offsets from the start of the page.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the events belong to the Markdown parser"
@@ -37,8 +37,7 @@ pub fn sections(page: &str) -> Vec<Section> {
     sections
 }
 
-/// The text below the first heading with this title, with the headings below
-/// it.
+/// Returns the text below the first heading with this title, including its subheadings, and its offset.
 pub(crate) fn section<'a>(
     page: &'a str,
     sections: &[Section],

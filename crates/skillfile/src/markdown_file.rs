@@ -1,7 +1,7 @@
-//! The two parts of a markdown file: its frontmatter as a tree, and the page below it. All dialects
-//! with frontmatter read them here.
+//! The two parts of a Markdown file, shared by all dialects with frontmatter: the frontmatter as a tree, and
+//! the page below it.
 //!
-//! Not here: what the keys mean.
+//! Not here: the meaning of the keys.
 
 use deft_model::{Object, Text};
 
@@ -14,7 +14,7 @@ use crate::span::Span;
 use crate::syntax;
 use crate::yaml::{self, Mapping, Node};
 
-/// The frontmatter's place, or a report.
+/// Returns the parts of the file; reports missing frontmatter.
 pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
     match frontmatter::split(source.file, source.start) {
         Ok(split) => Some(split),
@@ -41,8 +41,8 @@ pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
     }
 }
 
-/// The frontmatter as a tree, and whether it was read without repairs. What
-/// only the reference could read is taken as it read it.
+/// Returns the frontmatter as a tree, and whether it was parsed without repairs. If only the reference parser
+/// succeeds, its result `readable` is used.
 pub(crate) fn tree(
     file: &str,
     split: Split,
@@ -94,7 +94,8 @@ fn report_repaired(one: &yaml::RepairedValue, sink: &mut Sink) {
         .help("put it in quotes");
 }
 
-/// The frontmatter of a markdown file as JSON, with its keys and types as written; none if it is not plain YAML.
+/// Returns the frontmatter of a Markdown file as JSON, with its keys and types as written; `None` if it is
+/// not valid YAML.
 pub fn frontmatter(bytes: &[u8]) -> Option<Object> {
     let mut sink = Sink::default();
     let source = source::decode(bytes, &mut sink)?;
@@ -104,17 +105,17 @@ pub fn frontmatter(bytes: &[u8]) -> Option<Object> {
     root.as_mapping().map(Mapping::to_object)
 }
 
-/// The frontmatter as a tree; repairs are reported.
+/// Returns the frontmatter as a tree; reports repairs.
 pub(crate) fn repaired_tree(file: &str, split: Split, sink: &mut Sink) -> Option<Node> {
     tree(file, split, None, sink).map(|(root, _)| root)
 }
 
-/// A page without the blank lines before it.
+/// Strips the blank lines at the start of a page.
 pub(crate) fn trim_page_start(text: &str) -> &str {
     text.trim_start_matches(['\n', '\r'])
 }
 
-/// The page below the frontmatter, without the blank lines around it.
+/// Returns the page below the frontmatter, without surrounding blank lines.
 pub(crate) fn page(text: &str) -> Text {
     Text::from(trim_page_start(text).trim_end())
 }

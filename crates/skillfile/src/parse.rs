@@ -1,4 +1,4 @@
-//! The door: bytes of a file in, a skill and diagnostics out.
+//! Entry point: converts the bytes of a file to a document and diagnostics.
 
 use serde_json::Value;
 
@@ -11,19 +11,18 @@ use crate::strict::Properties;
 use crate::trigger::Moment;
 use crate::{agentmd, manpage, record, skillmd, source, workflow};
 
-/// The result of reading a file.
+/// The result of parsing a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParsedFile {
-    /// What it defines, unless something keeps it from loading.
+    /// The definition in the file, unless an error keeps it from loading.
     pub document: Option<Document>,
-    /// What is wrong with it, in the order of the file.
+    /// The problems, in file order.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the reference's `read-properties` would print, for a `SKILL.md`
-    /// that it can read.
+    /// The output of the reference's `read-properties`, for a `SKILL.md` that the reference can read.
     pub properties: Option<Properties>,
 }
 
-/// Reads a file.
+/// Parses a file.
 pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment) -> ParsedFile {
     let mut sink = Sink::default();
     let Some(source) = source::decode(bytes, &mut sink) else {
@@ -63,15 +62,14 @@ pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment)
     }
 }
 
-/// Reads a record that a program handed over, as `memory_store_skill` does.
+/// Parses a record passed by a program, such as `memory_store_skill`.
 pub fn parse_record(value: &Value, moment: &Moment) -> ParsedFile {
     let mut sink = Sink::default();
     let document = record::read_value(value, moment, &mut sink);
     finish(document, None, sink)
 }
 
-/// A document with an error is not returned, so that no caller can load half a
-/// skill.
+/// Drops a document with errors, so that no caller can load an incomplete skill.
 fn finish(document: Option<Document>, properties: Option<Properties>, sink: Sink) -> ParsedFile {
     let diagnostics = sink.finish();
     let document = document.filter(|_| !has_errors(&diagnostics));

@@ -1,11 +1,11 @@
-//! YAML that is not a skill: files of other programs.
+//! Parsing of YAML files that are not skills, such as files of other programs.
 
 use deft_model::Object;
 
 use crate::span::Lines;
 use crate::yaml::{self, Mapping};
 
-/// Reads a document that is a mapping; one without content is empty. The error begins with line and column.
+/// Parses a mapping; an empty document is an empty mapping. The error message begins with line and column.
 pub fn read_yaml(text: &str) -> Result<Object, String> {
     match yaml::parse(text, 0) {
         Ok(None) => Ok(Object::new()),

@@ -1,4 +1,4 @@
-//! The execution plan of a record: compiled tool calls (S0.3).
+//! Parsing of the execution plan of a record: compiled tool calls (S0.3).
 
 use deft_model::{Body, OnError, Step, StepKind, Text, Workflow, nearest};
 use deft_template::{NameUse, has_markup};
@@ -15,9 +15,9 @@ use crate::span::Span;
 use crate::workflow::{BUILT_IN, on_error};
 use crate::yaml::{Kind, Node, locate};
 
-/// One planned call is direct. Several are a workflow when they name their
-/// data flow or say what a failure means, and otherwise the plan is dropped
-/// for an agent that may use its tools (S0.49).
+/// Returns the body of a record. A plan of one call is direct. Several calls are a workflow if they use each
+/// other's results or set `on_error` or `timeout`; otherwise the plan is dropped in favour of an agent that
+/// may use its tools (S0.49).
 pub(crate) fn body(
     fields: &Fields<'_>,
     instructions: Text,
@@ -52,7 +52,7 @@ pub(crate) fn body(
     }))
 }
 
-/// Whether a step says how it is to be run, which only a workflow can keep.
+/// Whether a step sets options that only a workflow can express.
 fn says_how(step: &Step) -> bool {
     step.on_error != OnError::Fail || step.timeout.is_some()
 }
@@ -109,7 +109,7 @@ fn plan_step(fields: &Fields<'_>, id: &str, sink: &mut Sink) -> Option<Step> {
     })
 }
 
-/// Templates in a plan may use the steps above and what every run has.
+/// Checks templates in a plan, which may use earlier steps and the names available in every run.
 fn check_parameters(fields: &Fields<'_>, ids: &[String], at: usize, sink: &mut Sink) {
     let Some(node) = fields.node("parameters") else {
         return;

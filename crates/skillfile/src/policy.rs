@@ -1,4 +1,4 @@
-//! The fields that say how a skill may run, the same in every dialect.
+//! Parsing of the policy fields, shared by all dialects.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,8 +15,8 @@ use crate::read::Fields;
 use crate::rules::Rule;
 use crate::yaml::{Entry, Mapping, Node};
 
-/// Reads the policy; what is absent keeps its default. Most skills say nothing
-/// about it, and those share one.
+/// Parses the policy; absent fields keep their defaults. Most skills have no policy fields and share one
+/// default policy.
 pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Arc<Policy> {
     static DEFAULT: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
     let named = |entry: &Entry| POLICY.iter().any(|field| field.name == entry.key);
@@ -30,8 +30,8 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Arc<Policy> {
     }
 }
 
-/// A field that limits a run, or keeps it from running, is read with `strict`: a wrong value is an error in all
-/// dialects. Were it a warning, the skill would run without its limit.
+/// A field that limits or prevents a run is read with `strict`: an invalid value is an error in all dialects.
+/// With a warning, the skill would run without its limit.
 fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
     let default = Policy::default();
     let strict = &fields.strict();
@@ -70,8 +70,8 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
     }
 }
 
-/// A check has a name or a description; any other single word is a name too. An
-/// unknown check would never run, and its absence would not be noticed.
+/// Parses the preflight check: a name or a mapping. An unknown check is an error, because it would never run
+/// and its absence would go unnoticed.
 fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
     let node = fields.node("preflight")?;
     let value = match node.as_scalar() {
@@ -102,14 +102,14 @@ fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
     Some(value)
 }
 
-/// A check in one word, or as JSON in a text.
+/// Parses a check given as one word, or as JSON in a text.
 fn described(text: &str) -> Value {
     let read = serde_json::from_str(text).ok();
     read.filter(Value::is_object)
         .unwrap_or_else(|| Value::from(text))
 }
 
-/// The remedies under `heal`, of a skill or a step.
+/// Parses the heal rules of a skill or a step.
 pub(crate) fn heals(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Heal> {
     mappings(fields, "heal", sink)
         .into_iter()
@@ -183,7 +183,7 @@ fn classes(fields: &Fields<'_>, sink: &mut Sink) -> Vec<FailureClass> {
     words.iter().filter_map(class).collect()
 }
 
-/// The post-conditions under `expect`, of a skill or a step.
+/// Parses the conditions under `expect` of a skill or a step.
 pub(crate) fn expect(outer: &Fields<'_>, sink: &mut Sink) -> Option<Expect> {
     let map = outer.mapping("expect", sink)?;
     let fields = Fields {
@@ -204,7 +204,7 @@ pub(crate) fn expect(outer: &Fields<'_>, sink: &mut Sink) -> Option<Expect> {
     })
 }
 
-/// A schema that is none would be found only when the skill is to run.
+/// Reports an invalid schema, which would otherwise only fail when the skill runs.
 fn check_schema(node: &Node, outer: &Fields<'_>, sink: &mut Sink) {
     let schema = node.to_value();
     let Err(error) = jsonschema::options().offline().build(&schema) else {
@@ -222,7 +222,7 @@ fn check_schema(node: &Node, outer: &Fields<'_>, sink: &mut Sink) {
         .maybe_help(help);
 }
 
-/// The innermost node on the way of a JSON pointer.
+/// Returns the innermost node on the path of a JSON pointer.
 fn inner<'n>(node: &'n Node, pointer: &str) -> &'n Node {
     let mut found = node;
     for part in pointer.split('/').skip(1) {
@@ -240,7 +240,7 @@ fn inner<'n>(node: &'n Node, pointer: &str) -> &'n Node {
     found
 }
 
-/// What models may cost, under `budget` of a skill or an agent.
+/// Parses the `budget` of a skill or an agent.
 pub(crate) fn budget(outer: &Fields<'_>, sink: &mut Sink) -> Option<Budget> {
     let map = outer.mapping("budget", sink)?;
     let fields = Fields {
@@ -282,7 +282,7 @@ fn tests(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Value> {
     }
 }
 
-/// The mappings of a list, with a report for whatever else is in it.
+/// Returns the mappings of a list and reports other items.
 pub(crate) fn mappings<'a>(fields: &Fields<'a>, key: &str, sink: &mut Sink) -> Vec<&'a Mapping> {
     let Some(node) = fields.node(key) else {
         return Vec::new();
@@ -309,7 +309,7 @@ mod tests {
     use super::*;
     use crate::fields::{Field, read_sample, sample};
 
-    /// Each row of the table is read, and written back as it was read.
+    /// Each row of the table survives a round trip.
     #[test]
     fn all_rows_are_read_and_written() {
         let value = |field: &Field| (field.name, sample(field));

@@ -1,35 +1,35 @@
-//! The check before a run, as a skill declares it (S0.70 to S0.72 under X20).
+//! The preflight check of a skill: a check before each run (S0.70 to S0.72 under X20).
 //!
-//! Not here: making the check, which takes tools and a clock.
+//! Not here: running the check, which needs tools and a clock.
 
 use deft_model::Object;
 use deft_schedule::parse_duration;
 use deft_template::Condition;
 use serde_json::Value;
 
-/// A check, as a skill declares it.
+/// A preflight check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Check {
-    /// Events within a stretch of time.
+    /// Whether there are calendar events within a duration.
     Calendar(String),
-    /// New mail.
+    /// Whether there is new mail.
     Mail,
-    /// A call, and what must be true of its result.
+    /// A tool call and a condition on its result.
     Tool {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// Its arguments.
+        /// The arguments.
         args: Object,
-        /// What must be true; something has to come back when absent.
+        /// The condition; without one, the result must not be empty.
         condition: Option<String>,
     },
-    /// Python; its result decides.
+    /// A block of Python; its result decides.
     Compute(String),
 }
 
 impl Check {
-    /// Reads `preflight`. What is only half understood is refused: a check that looks for something
-    /// else than was meant would skip runs, or let them cost, in silence.
+    /// Parses `preflight`. Partly valid values are errors: a check that tests something else than intended
+    /// would silently skip runs, or silently let them cost money.
     pub fn read(value: &Value) -> Result<Self, String> {
         let Value::Object(map) = value else {
             return Err(match value.as_str() {

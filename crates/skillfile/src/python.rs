@@ -1,4 +1,4 @@
-//! Texts as Python has them, where the reference validator depends on it.
+//! Text functions with the semantics of Python, where the reference validator depends on them.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,12 @@ use serde_json::Value;
 
 use crate::yaml::{Kind, Node};
 
-/// `str.strip()`: white space as Python counts it, which includes four
-/// separators that Rust's `trim` leaves.
+/// Implements `str.strip()`: Python's white space includes four separators that Rust's `trim` keeps.
 pub(crate) fn strip(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}'))
 }
 
-/// The tree with every scalar as text, the way StrictYAML reads it.
+/// Converts a tree to JSON with every scalar as text, like StrictYAML.
 pub(crate) fn strings(node: &Node) -> Value {
     match &node.kind {
         Kind::Scalar(scalar) => Value::String(scalar.text.clone()),
@@ -27,7 +26,7 @@ pub(crate) fn strings(node: &Node) -> Value {
     }
 }
 
-/// `repr()` of the tree with every scalar as text.
+/// Returns Python's `repr()` of the tree with every scalar as text.
 pub(crate) fn repr(node: &Node) -> String {
     match &node.kind {
         Kind::Scalar(scalar) => repr_text(&scalar.text),
@@ -75,8 +74,8 @@ fn escape(code: u32) -> String {
     }
 }
 
-/// `str.isprintable()`: everything but separators other than the space, and
-/// what has no shape of its own.
+/// Implements `str.isprintable()`: everything except separators other than the space, and characters without
+/// a shape.
 fn is_printable(c: char) -> bool {
     static SHAPELESS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Z}]").ok());
     if c.is_ascii() {
@@ -86,8 +85,8 @@ fn is_printable(c: char) -> bool {
     shapeless.is_none_or(|shapeless| !shapeless.is_match(c.encode_utf8(&mut [0; 4])))
 }
 
-/// `str.isalnum()`: letters and numbers by category, without the combining
-/// marks that Rust's `is_alphanumeric` lets through.
+/// Implements `str.isalnum()`: letters and numbers by category, without the combining marks that Rust's
+/// `is_alphanumeric` accepts.
 pub(crate) fn is_alphanumeric(text: &str) -> bool {
     static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{L}\p{N}]+$").ok());
     if text.is_ascii() {

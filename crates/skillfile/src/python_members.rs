@@ -1,8 +1,8 @@
-//! Which names a compute block reads a member of (an attribute, an item or a method), and which names
-//! it tests first.
+//! Finds the names of which a compute block reads a member (an attribute, an item or a method), and the names
+//! that it tests.
 //!
-//! A test anywhere in the block counts everywhere: the order of statements is not followed. It does not
-//! know which names may be None.
+//! A test anywhere in the block counts everywhere: the order of statements is ignored. Not here: which names
+//! may be None.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,16 +13,16 @@ use ruff_python_parser::parse_module;
 
 use crate::compute;
 
-/// The members that a block reads, and the names it tests.
+/// The members that a block reads, and the names that it tests.
 #[derive(Default)]
 pub(crate) struct Members {
     read: Vec<(String, Range<usize>)>,
     tested: HashSet<String>,
-    /// How many `try` blocks with handlers are around the current statement.
+    /// The number of enclosing `try` blocks with handlers.
     handled: usize,
 }
 
-/// Finds the members that a block reads; none if it is not Python, or nested too deeply to be walked.
+/// Finds the members that a block reads. `None` if the block is not valid Python, or nested too deeply.
 pub(crate) fn find(code: &str) -> Option<Members> {
     if !compute::is_walkable(code) {
         return None;
@@ -34,7 +34,7 @@ pub(crate) fn find(code: &str) -> Option<Members> {
 }
 
 impl Members {
-    /// Where the block first reads a member of a name that it never tests.
+    /// Returns where the block first reads a member of a name that it never tests.
     pub(crate) fn unguarded(&self, name: &str) -> Option<&Range<usize>> {
         if self.tested.contains(name) {
             return None;
@@ -52,7 +52,7 @@ impl Members {
         }
     }
 
-    /// Notes the names that decide a test: every name in it except those whose members it reads.
+    /// Records the names that a test depends on: every name in it except those whose members it reads.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the syntax tree belongs to the Python parser"

@@ -1,7 +1,7 @@
-//! The names of a compute block: those it sets and those it reads.
+//! Finds the names that a compute block sets and reads.
 //!
-//! What is set anywhere counts as set everywhere; whether it is set before it is read is not
-//! followed. It does not know which names a step sees.
+//! A name that is set anywhere counts as set everywhere: whether it is set before it is read is ignored. Not
+//! here: which names are available in a step.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use ruff_python_parser::parse_module;
 
 use crate::compute;
 
-/// The names of a block.
+/// The names in a block.
 #[derive(Default)]
 pub(crate) struct Names {
     bound: HashSet<String>,
     read: Vec<(String, Range<usize>)>,
-    /// Names may come from elsewhere: `from x import *`, `globals()`, …
+    /// Whether names may be set in other ways: `from x import *`, `globals()`, …
     open: bool,
 }
 
-/// Finds the names of a block; none if it is not Python, or nested too deeply to be walked.
+/// Finds the names in a block. `None` if the block is not valid Python, or nested too deeply.
 pub(crate) fn find(code: &str) -> Option<Names> {
     if !compute::is_walkable(code) {
         return None;
@@ -33,12 +33,12 @@ pub(crate) fn find(code: &str) -> Option<Names> {
 }
 
 impl Names {
-    /// Whether the block sets a name.
+    /// Returns whether the block sets a name.
     pub(crate) fn binds(&self, name: &str) -> bool {
         self.open || self.bound.contains(name)
     }
 
-    /// Names that are read and neither set nor Python's own, each where it is read first.
+    /// Returns the names that are read but neither set nor built in, each with the position of its first use.
     pub(crate) fn free(&self) -> impl Iterator<Item = (&str, &Range<usize>)> {
         let mut seen = HashSet::new();
         let read = self.read.iter().filter(|_| !self.open);
@@ -125,7 +125,7 @@ impl<'a> Visitor<'a> for Names {
     }
 }
 
-/// Python's own names, sorted. Those that the sandbox refuses are among them: it says why itself.
+/// Python's built-in names, sorted. Includes those that the sandbox rejects, because it reports that itself.
 #[rustfmt::skip]
 const BUILTINS: &[&str] = &[
     "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup",

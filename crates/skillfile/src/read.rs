@@ -1,4 +1,4 @@
-//! Takes typed values out of a mapping and reports what does not fit.
+//! Reading of typed values from a mapping, with reports about invalid ones.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Entry, Mapping, Node};
 
-/// A mapping that is being read.
+/// A mapping with context for reports.
 pub(crate) struct Fields<'a> {
     pub map: &'a Mapping,
-    /// The whole file, to place problems inside scalars.
+    /// The whole file, to compute spans inside scalars.
     pub file: &'a str,
-    /// What a value of the wrong type means here.
+    /// The severity of an invalid value.
     pub severity: Severity,
 }
 
 impl<'a> Fields<'a> {
-    /// The same, with errors for values that must not drop out: a limit that
-    /// cannot be read would be no limit.
+    /// Returns the same fields with errors for invalid values. Used where a value must not be ignored: an
+    /// invalid limit would be no limit.
     pub(crate) fn strict(&self) -> Self {
         Self {
             severity: Severity::Error,
@@ -33,20 +33,20 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of a key, unless it is absent or empty.
+    /// Returns the value of a key, unless it is absent or empty.
     pub(crate) fn node(&self, key: &str) -> Option<&'a Node> {
         let node = self.map.get(key)?;
         (!node.is_null()).then_some(node)
     }
 
-    /// Where a key or its value is, for messages about it.
+    /// Returns the span of a value, for messages.
     pub(crate) fn span(&self, key: &str) -> Span {
         self.map
             .entry(key)
             .map_or(Span::NONE, |entry| entry.value.span)
     }
 
-    /// Where one of the texts of a list is.
+    /// Returns the span of a text in a list.
     pub(crate) fn item_span(&self, key: &str, text: &str) -> Span {
         let items = self.map.get(key).and_then(Node::as_sequence);
         let same = |item: &&Node| item.as_scalar().is_some_and(|scalar| scalar.text == text);
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         item.map_or_else(|| self.span(key), |item| item.span)
     }
 
-    /// Text; numbers and truth values count as they are spelled.
+    /// Returns a text. Numbers and booleans are returned as they are written.
     pub(crate) fn text(&self, key: &str, sink: &mut Sink) -> Option<String> {
         let node = self.node(key)?;
         match node.as_scalar() {
@@ -63,8 +63,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Text that must be there and say something; `message` and `help` are
-    /// for when it is not.
+    /// Returns a required text that is not blank. `message` and `help` are used if it is missing.
     pub(crate) fn required_text(
         &self,
         key: &str,
@@ -82,14 +81,14 @@ impl<'a> Fields<'a> {
         read
     }
 
-    /// Text that says something.
+    /// Returns a text that is not blank.
     pub(crate) fn filled_text(&self, key: &str, sink: &mut Sink) -> Option<String> {
         let text = self.text(key, sink)?;
         (!text.trim().is_empty()).then_some(text)
     }
 
-    /// A list of texts. One text counts as a list of one, or of several when
-    /// commas divide it; text that holds JSON counts as what it holds (X12).
+    /// Returns a list of texts. A single text is a list of one, or of several if it contains commas; JSON in
+    /// a text is parsed (X12).
     pub(crate) fn texts(&self, key: &str, sink: &mut Sink) -> Vec<String> {
         let Some(node) = self.node(key) else {
             return Vec::new();
@@ -117,7 +116,7 @@ impl<'a> Fields<'a> {
         items.iter().filter_map(text).collect()
     }
 
-    /// True or false, or a word that means it.
+    /// Returns a boolean, or a word that means one.
     pub(crate) fn truth(&self, key: &str, sink: &mut Sink) -> Option<bool> {
         let node = self.node(key)?;
         match node
@@ -131,7 +130,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number that is not negative.
+    /// Returns a non-negative integer.
     pub(crate) fn count<N: TryFrom<u64>>(&self, key: &str, sink: &mut Sink) -> Option<N> {
         let node = self.node(key)?;
         let number = node
@@ -143,7 +142,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number of at least 1.
+    /// Returns an integer of at least 1.
     pub(crate) fn positive<N: TryFrom<u64>>(&self, key: &str, sink: &mut Sink) -> Option<N> {
         let node = self.node(key)?;
         let text = node.as_scalar().map(|scalar| scalar.text.trim());
@@ -159,7 +158,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Any whole number.
+    /// Returns an integer.
     pub(crate) fn integer(&self, key: &str, sink: &mut Sink) -> Option<i64> {
         let node = self.node(key)?;
         match node.as_scalar().and_then(|s| s.text.trim().parse().ok()) {
@@ -168,7 +167,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A length of time: seconds, or words such as `1h30m`.
+    /// Returns a duration: seconds, or text such as `1h30m`.
     pub(crate) fn duration(&self, key: &str, sink: &mut Sink) -> Option<Duration> {
         let node = self.node(key)?;
         let Some(scalar) = node.as_scalar() else {
@@ -183,7 +182,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reports a text that is no length of time.
+    /// Reports a text that is not a duration.
     pub(crate) fn no_length(
         &self,
         key: &str,
@@ -203,7 +202,7 @@ impl<'a> Fields<'a> {
             .maybe_help(help);
     }
 
-    /// One of a closed set of words.
+    /// Returns a word of a closed set.
     pub(crate) fn choice<C: Choice>(&self, key: &str, sink: &mut Sink) -> Option<C> {
         let node = self.node(key)?;
         let Some(scalar) = node.as_scalar() else {
@@ -223,7 +222,7 @@ impl<'a> Fields<'a> {
         choice
     }
 
-    /// A mapping, or text that holds one as JSON.
+    /// Returns a mapping, also from JSON in a text.
     pub(crate) fn mapping(&self, key: &str, sink: &mut Sink) -> Option<Mapping> {
         let node = self.node(key)?;
         let held = embedded(node, self.file);
@@ -236,12 +235,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Any value as JSON.
+    /// Returns any value as JSON.
     pub(crate) fn value(&self, key: &str) -> Option<Value> {
         self.map.get(key).map(Node::to_value)
     }
 
-    /// A mapping as a JSON object, empty when it is absent.
+    /// Returns a mapping as a JSON object, empty if absent.
     pub(crate) fn mapping_value(&self, key: &str) -> Value {
         let object = self
             .node(key)
@@ -250,7 +249,7 @@ impl<'a> Fields<'a> {
         Value::Object(object.unwrap_or_default())
     }
 
-    /// Reports a text that is meant to hold JSON and does not.
+    /// Reports a text that should contain JSON and does not.
     pub(crate) fn not_json<T>(&self, key: &str, broken: Broken, sink: &mut Sink) -> Option<T> {
         let message = format!("`{key}` is not JSON: {}", broken.reason);
         sink.report_as(self.severity, Rule::WrongType, broken.span, message)
@@ -271,8 +270,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// Reports keys that none of the tables knows and keys given twice, and
-    /// returns the unknown ones.
+    /// Reports keys that are in none of the tables, and duplicate keys. Returns the unknown ones.
     pub(crate) fn check_keys(
         &self,
         tables: &[&[Field]],
@@ -307,7 +305,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What a number should have been, with its limit where it is below that.
+/// Returns the expected kind of number, with the minimum if the number is negative.
 fn whole_number(node: &Node, least: u8) -> &'static str {
     let number = node.as_scalar().map(|scalar| scalar.text.trim());
     let negative = number.is_some_and(|text| text.parse::<i64>().is_ok_and(|n| n < 0));
@@ -318,7 +316,7 @@ fn whole_number(node: &Node, least: u8) -> &'static str {
     }
 }
 
-/// The words a choice takes, for messages.
+/// Returns the words of a choice, for messages.
 fn words_of<C: Choice>() -> String {
     let words: Vec<String> = C::WORDS
         .iter()
@@ -330,7 +328,7 @@ fn words_of<C: Choice>() -> String {
     }
 }
 
-/// A value for messages: itself where it is short, else what it is.
+/// Returns a value for messages: the value if it is short, otherwise its kind.
 fn shown(node: &Node) -> String {
     let short = |text: &str| {
         let length = text.chars().count();

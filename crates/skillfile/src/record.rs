@@ -1,7 +1,7 @@
-//! Records: skills as an assistant stores them, in JSON (S0.1 to S0.8).
+//! Parsing of records: skills stored by an assistant as JSON (S0.1 to S0.8).
 //!
-//! A record from a file and a record from a program take the same path. What
-//! models get wrong is mended by the normaliser before it comes here, not here.
+//! Records from files and from programs are parsed in the same way. Not here: fixing mistakes of models,
+//! which the normaliser does before.
 
 use deft_model::{Dialect, Object, OpenSpec, Skill, SkillId, Text, Timing, Trigger};
 use serde_json::Value;
@@ -22,10 +22,10 @@ use crate::span::Span;
 use crate::trigger::{self, Moment};
 use crate::yaml::{self, Node};
 
-/// Reads a JSON file. JSON is YAML, so every value has its place.
+/// Parses a JSON file. JSON is YAML, so every value has a span.
 pub(crate) fn read(source: &Source<'_>, moment: &Moment, sink: &mut Sink) -> Option<Document> {
     let text = &source.file[source.start..];
-    // The YAML reader is laxer than JSON; what it would let pass is refused.
+    // The YAML parser is laxer than JSON; what it would accept is rejected here.
     let value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(problem) => {
@@ -35,17 +35,17 @@ pub(crate) fn read(source: &Source<'_>, moment: &Moment, sink: &mut Sink) -> Opt
     };
     match yaml::parse(text, source.start) {
         Ok(root) => lower(&root?, source.file, moment, sink),
-        // JSON takes a few characters that YAML does not; then places are lost.
+        // JSON allows a few characters that YAML does not; in that case spans are lost.
         Err(_) => read_value(&value, moment, sink),
     }
 }
 
-/// Reads a value that a program handed over.
+/// Parses a value passed by a program.
 pub(crate) fn read_value(value: &Value, moment: &Moment, sink: &mut Sink) -> Option<Document> {
     lower(&Node::from_value(value), "", moment, sink)
 }
 
-/// Says why a text is not JSON, at the character where it stops being so.
+/// Reports why a text is not JSON, at the position of the error.
 fn report_json(text: &str, start: usize, problem: &serde_json::Error, sink: &mut Sink) {
     let at = json_offset(text, problem);
     let length = text[at..].chars().next().map_or(0, char::len_utf8);
@@ -83,8 +83,8 @@ fn lower(root: &Node, file: &str, moment: &Moment, sink: &mut Sink) -> Option<Do
     Some(Document::Skill(Box::new(skill)))
 }
 
-/// What is missing has been reported and keeps the skill from loading; the
-/// rest is read all the same, so that everything wrong is said at once.
+/// Parses the fields of a record. A missing field has been reported and keeps the skill from loading. The
+/// rest is parsed too, so that all problems are reported at once.
 fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
     let name = fields.required_text(
         "name",
@@ -132,7 +132,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
     }
 }
 
-/// The name in prose, made into one that can be typed.
+/// Returns the id for a name in prose.
 fn id(name: &str, fields: &Fields<'_>, sink: &mut Sink) -> SkillId {
     let slug = slug(name);
     if slug.is_empty() && !name.is_empty() {

@@ -1,11 +1,11 @@
-//! The field reference as markdown, from the tables of fields.
+//! The field reference as Markdown, generated from the field tables.
 
 use crate::fields::{
     AGENT, BUDGET, CONFIRMATION, DETAILS, DOMAIN, EXPECT, Field, HEAL, INPUT, Kind, LimitedPart,
     MANPAGE, METADATA, OPEN, PLAN_STEP, POLICY, RECORD, STEP, TRIGGER, WORKFLOW,
 };
 
-/// The reference of all fields, as markdown for `docs/skill-format.md`.
+/// Returns the reference of all fields, as Markdown for `docs/skill-format.md`.
 pub fn field_reference() -> String {
     let tables: [(&str, &[Field]); 16] = [
         ("`SKILL.md`, frontmatter", OPEN),
@@ -28,7 +28,7 @@ pub fn field_reference() -> String {
     reference(&tables)
 }
 
-/// The reference of the fields of an agent, as markdown for `docs/agents.md`.
+/// Returns the reference of the fields of an agent, as Markdown for `docs/agents.md`.
 pub fn agent_reference() -> String {
     reference(&[("`AGENT.md`, frontmatter", AGENT), ("`budget`", BUDGET)])
 }
@@ -56,7 +56,7 @@ fn reference(tables: &[(&str, &[Field])]) -> String {
     out
 }
 
-/// What the limit of a field counts.
+/// Returns the unit of a field's limit.
 fn unit(kind: &Kind) -> &'static str {
     match kind.limited_part() {
         LimitedPart::Text => " characters",

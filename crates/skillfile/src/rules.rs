@@ -1,12 +1,11 @@
-//! Every rule a file can break: one table for ids, severities and the
-//! reference page.
+//! All rules that a file can violate: one table for ids, severities and the reference page.
 
 use crate::severity::Severity;
 
 /// Defines the rules in one place.
 macro_rules! rules {
     ($( $variant:ident = $id:literal, $severity:ident, $summary:literal; )+) => {
-        /// A rule that a file can break.
+        /// A rule that a file can violate.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "the summary in the table is the documentation")]
         pub enum Rule { $( $variant ),+ }
@@ -15,17 +14,17 @@ macro_rules! rules {
             /// All rules, in the order of the table.
             pub const ALL: &'static [Rule] = &[$( Rule::$variant ),+];
 
-            /// The name that output, documents and suppressions use.
+            /// Returns the name used in output, documents and suppressions.
             pub fn id(self) -> &'static str {
                 match self { $( Rule::$variant => $id ),+ }
             }
 
-            /// How much it usually matters.
+            /// Returns the default severity.
             pub fn severity(self) -> Severity {
                 match self { $( Rule::$variant => Severity::$severity ),+ }
             }
 
-            /// What it asks for, in a sentence.
+            /// Returns a sentence that describes the requirement.
             pub fn summary(self) -> &'static str {
                 match self { $( Rule::$variant => $summary ),+ }
             }
@@ -101,7 +100,7 @@ rules! {
     InvalidPattern = "invalid_pattern", Error, "Input patterns are regular expressions.";
     InvalidDefault = "invalid_default", Error, "The default of an input is a valid value of it.";
 
-    // Surroundings, as far as they are known.
+    // Surroundings, as far as known.
     UnknownTool = "unknown_tool", Warning, "A server provides each named tool.";
     ToolArgument = "tool_argument", Warning, "Arguments match the schema of the tool.";
     UnknownSkill = "unknown_skill", Warning, "Named skills exist.";
@@ -122,7 +121,7 @@ rules! {
 }
 
 impl Rule {
-    /// Whether it is about good practice and not about what is wrong (S3.26).
+    /// Whether the rule is about good practice and not about mistakes (S3.26).
     pub(crate) fn is_advice(self) -> bool {
         self >= Self::AdviseHeal
     }

@@ -1,4 +1,4 @@
-//! JSON Schemas, from the tables of fields.
+//! JSON Schemas, generated from the field tables.
 
 use deft_model::{Choice, FailureClass, Object};
 use serde_json::{Value, json};
@@ -11,11 +11,11 @@ use crate::names::KEYWORDS;
 /// A name that templates and conditions can use.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
-/// Words for true and false, in whatever case.
+/// Words for true and false, ignoring case.
 const TRUTH: &str =
     "[Tt][Rr][Uu][Ee]|[Yy][Ee][Ss]|[Oo][Nn]|[Ff][Aa][Ll][Ss][Ee]|[Nn][Oo]|[Oo][Ff][Ff]";
 
-/// What a schema describes.
+/// The subject of a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schema {
     /// The frontmatter of a `SKILL.md`.
@@ -28,9 +28,9 @@ pub enum Schema {
     Agent,
 }
 
-/// A JSON Schema of draft 7, which is what YAML editors understand. It takes
-/// what deft takes without a word; what only deft can tell, such as whether a
-/// cron expression ever fires, is left to deft.
+/// Returns a JSON Schema of draft 7, which YAML editors support. It accepts what deft accepts without a
+/// diagnostic. Rules that only deft can check, such as whether a cron expression ever fires, are not
+/// included.
 pub fn schema(what: Schema) -> Value {
     let (title, tables): (&str, &[&[Field]]) = match what {
         Schema::Skill => ("Frontmatter of a SKILL.md", &[OPEN]),
@@ -42,8 +42,7 @@ pub fn schema(what: Schema) -> Value {
     schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     schema["title"] = json!(title);
     if what == Schema::Skill {
-        // Other hosts have keys of their own beside those of the open format,
-        // and the index of a domain has no name (X10).
+        // Other hosts add keys of their own to the open format, and the index of a domain has no name (X10).
         schema["additionalProperties"] = json!(true);
         schema["required"] = json!(["description"]);
         schema["anyOf"] = json!([{"required": ["name"]}, {"required": ["domain"]}]);
@@ -73,8 +72,8 @@ fn table(tables: &[&[Field]], open: bool) -> Value {
     schema
 }
 
-/// The schema of a field. A key without a value counts as absent, and below
-/// `metadata` every value may be written as text, as the open format has it.
+/// Returns the schema of a field. A key without a value counts as absent. Below `metadata` every value may be
+/// written as text, as the open format requires.
 fn property(field: &Field, text: bool) -> Value {
     let mut forms = kind(&field.kind, field.required);
     if let Some(most) = field.most {
@@ -83,7 +82,7 @@ fn property(field: &Field, text: bool) -> Value {
     if !field.required && !matches!(field.kind, Kind::Filled) {
         forms.push(json!({"type": "null"}));
     }
-    // A field with a limit has a form for text already, with the limit.
+    // A field with a limit already has a form for text, with the limit.
     if text && field.most.is_none() {
         forms.push(json!({"type": "string"}));
     }
@@ -92,7 +91,7 @@ fn property(field: &Field, text: bool) -> Value {
     property
 }
 
-/// One of several forms; nothing as a second one is said in the type itself.
+/// Combines alternative forms; `null` as the second form is merged into the type.
 fn either(mut forms: Vec<Value>) -> Value {
     match forms.as_mut_slice() {
         [only] => only.take(),
@@ -111,7 +110,7 @@ fn either(mut forms: Vec<Value>) -> Value {
     }
 }
 
-/// The ways to write a value.
+/// Returns the forms in which a value can be written.
 fn kind(kind: &Kind, required: bool) -> Vec<Value> {
     let scalar = json!(["string", "number", "boolean"]);
     let texts = json!(["string", "number", "boolean", "null"]);
@@ -180,7 +179,7 @@ fn kind(kind: &Kind, required: bool) -> Vec<Value> {
     }
 }
 
-/// Adds the limit of a field to the form that can say it.
+/// Adds the limit of a field to the form that it applies to.
 fn limit(kind: &Kind, forms: &mut [Value], most: u32) {
     let Some(form) = forms.first_mut() else {
         return;
@@ -193,12 +192,12 @@ fn limit(kind: &Kind, forms: &mut [Value], most: u32) {
     }
 }
 
-/// A value that may stand in quotes, with white space around it.
+/// Returns a schema for a value in quotes, possibly with surrounding white space.
 fn quoted(pattern: &str) -> Value {
     json!({"type": "string", "pattern": format!(r"^\s*({pattern})\s*$")})
 }
 
-/// A failure class, several divided by commas, or a list of them.
+/// Returns the forms of failure classes: one, several separated by commas, or a list.
 fn classes() -> Vec<Value> {
     let classes: Vec<&str> = FailureClass::WORDS.iter().map(|(word, _)| *word).collect();
     let one = format!("({})", classes.join("|"));

@@ -1,18 +1,18 @@
-//! How much a problem matters.
+//! Severities of diagnostics.
 
-/// How much a problem matters.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Advice; nothing is wrong.
+    /// Advice; the file is valid.
     Hint,
-    /// The skill loads, but not everything in it is as it should be.
+    /// The skill loads, but a part of it is invalid or ignored.
     Warning,
     /// The skill does not load.
     Error,
 }
 
 impl Severity {
-    /// The word for it.
+    /// Returns the word for the severity.
     pub fn word(self) -> &'static str {
         match self {
             Self::Hint => "hint",

@@ -1,9 +1,7 @@
-//! `SKILL.md`: its frontmatter as a tree, and whether it is a skill or a domain
-//! index (X10).
+//! Parsing of `SKILL.md`: its frontmatter as a tree, and whether it is a skill or a domain index (X10).
 //!
-//! Reading is lenient: whatever is loadable is loaded, and what was forgiven
-//! is said. What the open format itself would say comes from `strict`; what the
-//! keys of a skill mean is in `agentskills`.
+//! Parsing is lenient: whatever can be loaded is loaded, and tolerated problems are reported. Findings of the
+//! open format's validator come from `strict`; the meaning of a skill's keys is in `agentskills`.
 
 use deft_model::DomainIndex;
 
@@ -23,7 +21,7 @@ use crate::strict::{self, Properties};
 use crate::trigger::Moment;
 use crate::yaml::{self, Node};
 
-/// What a `SKILL.md` holds, and what the reference would make of it.
+/// The contents of a `SKILL.md`, and what the reference would read.
 pub(crate) struct SkillMd {
     pub document: Option<Document>,
     pub properties: Option<Properties>,
@@ -34,7 +32,7 @@ const NOTHING: SkillMd = SkillMd {
     properties: None,
 };
 
-/// Reads a `SKILL.md`.
+/// Parses a `SKILL.md`.
 pub(crate) fn read(
     source: &Source<'_>,
     place: &Place<'_>,
@@ -47,7 +45,7 @@ pub(crate) fn read(
     };
     let text = &source.file[split.yaml.start()..split.yaml.end()];
     let reading = strict::read(text, split.yaml.start());
-    // The reference reads no file that starts with a byte order mark.
+    // The reference rejects files that start with a byte order mark.
     let properties = (reading.as_ref().ok())
         .filter(|_| source.start == 0)
         .and_then(strict::properties);
@@ -74,7 +72,7 @@ pub(crate) fn read(
     };
     let document = lower(source.file, &root, split, place, moment, sink);
     if !is_index(&root) {
-        // What was repaired was said already.
+        // Repairs have been reported already.
         let unread = reading.err().filter(|_| clean);
         for found in strict::judge(unread, Some(&root), place.folder) {
             advise(sink, found, source.file);
@@ -86,12 +84,12 @@ pub(crate) fn read(
     }
 }
 
-/// What the open format would say, below what was said already.
+/// Adds a finding of the open format's validator, unless it was reported already.
 fn advise(sink: &mut Sink, mut found: Diagnostic, file: &str) {
     if !sink.has(found.rule, found.span) {
         found.severity = Severity::Warning;
         let key = found.span.range().and_then(|range| file.get(range));
-        // Moved below `metadata`, the other host would no longer see it.
+        // If it moved below `metadata`, the other host would no longer see it.
         if found.rule == Rule::UnknownKey && key.is_some_and(is_host_key) {
             found.severity = Severity::Hint;
             found.help = Some("another host reads it, and it is kept".to_owned());
@@ -136,7 +134,7 @@ fn lower(
     Some(Document::Skill(Box::new(skill)))
 }
 
-/// Whether a `SKILL.md` is about a domain: it has `domain` and no `name` (X10).
+/// Whether a `SKILL.md` describes a domain: it has `domain` and no `name` (X10).
 fn is_index(root: &Node) -> bool {
     let has = |key: &str| {
         let value = root.as_mapping().and_then(|map| map.get(key));

@@ -1,4 +1,4 @@
-//! Turns the bytes of a file into text, with a report instead of a crash.
+//! Decoding of the bytes of a file into text.
 
 use crate::diagnostic::Sink;
 use crate::rules::Rule;
@@ -7,13 +7,13 @@ use crate::span::Span;
 
 const BOM: &str = "\u{feff}";
 
-/// The text of a file, and where it starts behind a byte order mark.
+/// The text of a file, and where it starts after a byte order mark.
 pub(crate) struct Source<'a> {
     pub file: &'a str,
     pub start: usize,
 }
 
-/// Decodes a file. A byte order mark is forgiven.
+/// Decodes a file; reports invalid UTF-8 and returns `None`. A byte order mark is tolerated.
 pub(crate) fn decode<'a>(bytes: &'a [u8], sink: &mut Sink) -> Option<Source<'a>> {
     let file = match std::str::from_utf8(bytes) {
         Ok(file) => file,

@@ -1,9 +1,8 @@
-//! Places in a file.
+//! Spans in a file, and their lines and columns.
 
 use std::ops::Range;
 
-/// A byte range in the file that was read, or no place at all for values that
-/// came from a program instead of a file.
+/// A byte range in a parsed file, or [`Span::NONE`] for values that a program passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     start: u32,
@@ -11,16 +10,15 @@ pub struct Span {
 }
 
 impl Span {
-    /// No place.
+    /// No span.
     pub const NONE: Self = Self {
         start: u32::MAX,
         end: u32::MAX,
     };
 
-    /// The bytes from `start` up to `end`.
+    /// Creates the byte range from `start` to `end` (exclusive).
     ///
-    /// Files are limited to far less than 4 GB before they are parsed, so the
-    /// clamp never shows.
+    /// Files are limited to far less than 4 GB before they are parsed, so clamping has no effect.
     pub fn new(start: usize, end: usize) -> Self {
         let clamp = |at: usize| u32::try_from(at).unwrap_or(u32::MAX - 1);
         Self {
@@ -29,17 +27,17 @@ impl Span {
         }
     }
 
-    /// The range, unless there is no place.
+    /// Returns the range, or `None` for [`Span::NONE`].
     pub fn range(self) -> Option<Range<usize>> {
         (self != Self::NONE).then_some(self.start as usize..self.end as usize)
     }
 
-    /// Where it starts, or zero.
+    /// Returns the start, or zero.
     pub fn start(self) -> usize {
         self.range().map_or(0, |range| range.start)
     }
 
-    /// Where it ends, or zero.
+    /// Returns the end, or zero.
     pub fn end(self) -> usize {
         self.range().map_or(0, |range| range.end)
     }
@@ -51,7 +49,7 @@ impl From<Range<usize>> for Span {
     }
 }
 
-/// Where lines start in a text, to turn byte offsets into lines and columns.
+/// The start offsets of lines in a text, to convert byte offsets to lines and columns.
 #[derive(Debug)]
 pub struct Lines<'a> {
     text: &'a str,
@@ -69,7 +67,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Line and column of a byte offset, both from 1; columns count characters.
+    /// Returns line and column of a byte offset, both from 1; columns count characters.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let offset = floor_boundary(self.text, offset);
         let line = self.starts.partition_point(|start| *start <= offset);
@@ -78,7 +76,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The nearest character boundary at or before `offset`.
+/// Returns the nearest character boundary at or before `offset`.
 fn floor_boundary(text: &str, offset: usize) -> usize {
     let mut at = offset.min(text.len());
     while !text.is_char_boundary(at) {

@@ -1,12 +1,12 @@
-//! Says what is wrong with text that is not YAML.
+//! Reports about text that is not YAML.
 
 use crate::diagnostic::Sink;
 use crate::rules::Rule;
 use crate::span::Span;
 use crate::yaml::{self, RepairError, conflict_marker, tab_indent, unclosed_quote};
 
-/// Reports why `text`, which starts at `offset` of its file, is not YAML. What
-/// people do most often gets words of its own.
+/// Reports why `text`, which starts at `offset` of its file, is not YAML. The most common mistakes have
+/// specific messages.
 pub(crate) fn report(text: &str, offset: usize, problem: yaml::Error, sink: &mut Sink) {
     if let Some(range) = conflict_marker(text) {
         let span = Span::new(offset + range.start, offset + range.end);
@@ -43,14 +43,14 @@ pub(crate) fn report(text: &str, offset: usize, problem: yaml::Error, sink: &mut
     }
 }
 
-/// The line that a place is in.
+/// Returns the line that contains a position.
 fn line_at(text: &str, at: usize) -> &str {
     let at = text.floor_char_boundary(at.min(text.len()));
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     text[start..].lines().next().unwrap_or_default()
 }
 
-/// Reports why a frontmatter is not YAML and could not be taken for it.
+/// Reports why a frontmatter is not YAML and could not be repaired.
 pub(crate) fn report_beyond(
     text: &str,
     offset: usize,

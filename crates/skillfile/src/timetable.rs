@@ -1,4 +1,4 @@
-//! A skill's trigger as a schedule, and in words.
+//! The trigger of a skill as a schedule, and in words.
 
 use deft_model::{Skill, SkillEvent, Timing, Trigger};
 use deft_schedule::Schedule;
@@ -6,9 +6,8 @@ use jiff::tz::TimeZone;
 
 use crate::trigger::Moment;
 
-/// The schedule of a timed skill, seen from `moment`: delays and intervals
-/// count from there. `None` for skills without timing, and for a timing that
-/// would not have loaded.
+/// Returns the schedule of a timed skill; delays and intervals start at `moment`. `None` for skills without
+/// timing, and for a timing that would not have loaded.
 pub fn schedule(skill: &Skill, moment: &Moment) -> Option<Schedule> {
     let timing = skill.timing.as_ref()?;
     let zone = zone(timing, moment)?;
@@ -22,7 +21,7 @@ pub fn schedule(skill: &Skill, moment: &Moment) -> Option<Schedule> {
     relative(timing, moment)
 }
 
-/// The zone of a skill's times: its own, or that of the moment.
+/// Returns the time zone of a skill's times: its own, or that of `moment`.
 fn zone(timing: &Timing, moment: &Moment) -> Option<TimeZone> {
     match &timing.timezone {
         Some(name) => deft_schedule::parse_zone(name).ok(),
@@ -45,11 +44,11 @@ fn relative(timing: &Timing, moment: &Moment) -> Option<Schedule> {
         .map(Schedule::At)
 }
 
-/// What fires a skill, in words.
+/// Describes what fires a skill.
 pub fn words(skill: &Skill, moment: &Moment) -> String {
     if let Some(schedule) = schedule(skill, moment) {
-        // An instant is told in the zone it was written in, a cron expression
-        // names its zone where the reader's is another one.
+        // An instant is shown in the zone in which it was written. A cron expression names its zone if it
+        // differs from the reader's.
         let written = skill.timing.as_ref().filter(|timing| timing.at.is_some());
         let zone = written.and_then(|timing| zone(timing, moment));
         return schedule.words(&zone.unwrap_or_else(|| moment.zone.clone()));
@@ -70,7 +69,7 @@ pub fn words(skill: &Skill, moment: &Moment) -> String {
     }
 }
 
-/// When an event fires a skill, in words.
+/// Describes when an event fires a skill.
 fn event_words(event: SkillEvent) -> &'static str {
     match event {
         SkillEvent::ConversationEnded => "when a conversation has ended",

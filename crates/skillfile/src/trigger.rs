@@ -1,4 +1,4 @@
-//! Triggers: what fires a skill and when, checked against the calendar.
+//! Parsing of triggers, including checks whether they ever fire.
 
 use deft_model::{SkillEvent, Timing, Trigger};
 use jiff::Timestamp;
@@ -12,20 +12,20 @@ use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, locate};
 
-/// The time and place at which schedules are checked. Checks ask whether a
-/// trigger will ever fire, so they need both; nothing here reads a clock.
+/// The time and time zone at which schedules are checked. Checks whether a trigger will ever fire need both;
+/// nothing here reads a clock.
 #[derive(Clone, Debug)]
 pub struct Moment {
-    /// The present.
+    /// The current time.
     pub now: Timestamp,
-    /// The zone of times that name none.
+    /// The zone of times without one.
     pub zone: TimeZone,
 }
 
-/// Reads `trigger_config` and the keys that stand for parts of it outside:
-/// `schedule` and `timezone`. `None` when the skill has no timing.
+/// Reads `trigger_config`, and `schedule` and `timezone` outside of it. Returns `None` if the skill has no
+/// timing.
 pub(crate) fn read(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Option<Timing> {
-    // A skill that would never fire must not look like one that loaded.
+    // A skill that would never fire must not load silently.
     let config = fields.strict().mapping("trigger_config", sink);
     let outer = fields.map;
     if config.is_none() && fields.node("schedule").is_none() {
@@ -55,7 +55,7 @@ pub(crate) fn read(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Opt
     Some(timing(&merged, fields.file, moment, sink))
 }
 
-/// The kind of trigger that goes with what was read.
+/// Returns the kind of trigger for a timing and keywords.
 pub(crate) fn kind(timing: Option<&Timing>, keywords: &[String]) -> Trigger {
     match (timing, keywords) {
         (Some(timing), _) if timing.is_by_event() => Trigger::Event,
@@ -92,8 +92,7 @@ fn timing(config: &Mapping, file: &str, moment: &Moment, sink: &mut Sink) -> Tim
     timing
 }
 
-/// An instant that has passed is no mistake once it has fired, so it is only
-/// warned about.
+/// Checks an instant. One in the past only causes a warning, because it is correct once it has fired.
 fn check_instant(
     node: &Node,
     text: &str,
@@ -112,7 +111,7 @@ fn check_instant(
     }
 }
 
-/// A delay in seconds.
+/// Returns a delay in seconds.
 fn delay(fields: &Fields<'_>, sink: &mut Sink) -> Option<u64> {
     let minutes = fields.positive::<u32>("in_minutes", sink);
     let minutes = minutes.map(|m| u64::from(m) * 60);
@@ -122,8 +121,7 @@ fn delay(fields: &Fields<'_>, sink: &mut Sink) -> Option<u64> {
     minutes.or(hours).or(words)
 }
 
-/// A skill with two timings would fire by one of them without saying which, so it
-/// does not load.
+/// Reports a skill with several timings: it does not load, because it would be unclear which one fires.
 fn check_single(config: &Mapping, place: Span, sink: &mut Sink) {
     let timings = [
         "schedule",
@@ -184,7 +182,7 @@ fn check_cron(node: &Node, file: &str, zone: &TimeZone, now: Timestamp, sink: &m
     }
 }
 
-/// Reports a problem of the schedule crate at its place inside the scalar.
+/// Reports a problem of the schedule crate at its span inside the scalar.
 fn report(rule: Rule, node: &Node, file: &str, problem: deft_schedule::Error, sink: &mut Sink) {
     let span = problem
         .span

@@ -1,8 +1,7 @@
-//! For tests of the store and of crates above it: a store in memory, and the conformance suite that
-//! every backend passes.
+//! Tests of stores: an in-memory store, and the conformance suite that every backend must pass.
 //!
-//! The memory store implements the rules a second time, in plain Rust. The suite and the random
-//! walks in `store/tests` compare both. Nothing that ships depends on this crate.
+//! The in-memory store implements the rules a second time, in plain Rust. The suite and the random sequences
+//! in `store/tests` compare both. This crate is used only in tests.
 
 pub mod conformance;
 mod memory;

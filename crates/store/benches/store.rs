@@ -1,11 +1,11 @@
-//! What a commit costs, what shared commits bring, and what a claim costs beside many old runs.
+//! The cost of a commit, the gain of shared commits, and the cost of a claim next to many old runs.
 //!
-//! A plain program that prints a table: the figures are latencies and rates of a disk, which a
-//! harness for pure functions does not measure. The first argument is the folder for the files, the
-//! system's folder for temporary files unless given; on a RAM disk the figures are those of the
-//! processor alone. Each figure stands beside the floor of the same minute: overwriting 4 KB and
-//! syncing it. Without `--bench`, which `cargo bench` passes, everything is done just a little, so
-//! that `make test` sees that it still works.
+//! A plain program that prints a table, because the figures are latencies and rates of a disk, which a
+//! harness for pure functions does not measure. The first argument is the folder for the files; the default
+//! is the system's folder for temporary files. On a RAM disk the figures are those of the processor alone.
+//! Each figure is printed next to the floor measured in the same session: overwriting 4 KB and syncing.
+//! Without `--bench`, which `cargo bench` passes, all loops are short, so that `make test` only checks that
+//! the program works.
 
 #![expect(
     clippy::unwrap_used,
@@ -31,10 +31,10 @@ use jiff::Timestamp;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-/// Runs that are driven at once.
+/// The number of runs driven at once.
 const TOGETHER: usize = 64;
 
-/// Where, on what and how much to measure.
+/// The runtime, the folder for the files, and the divisor for repetitions.
 struct Bench {
     rt: Runtime,
     folder: TempDir,
@@ -163,7 +163,7 @@ fn rate(what: &str, count: usize, since: Instant) {
     say(what, &format!("{rate:.0}/s"));
 }
 
-/// Admits runs, of which the first ones are over.
+/// Admits `all` runs, of which the first `over` are finished.
 async fn fill(store: &dyn Store, all: usize, over: usize) {
     let mut waiting = Vec::new();
     for n in 0..all {
@@ -181,12 +181,12 @@ impl Bench {
         Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap())
     }
 
-    /// So many, or fewer when it is only a try.
+    /// Scales a number of repetitions down for a test without `--bench`.
     fn some(&self, many: usize) -> usize {
         many / self.share
     }
 
-    /// What the disk takes for the smallest durable write.
+    /// Measures the smallest durable write of the disk.
     fn floor(&self) {
         let file = File::create(self.folder.path().join("floor")).unwrap();
         let page = [7; 4096];
@@ -202,7 +202,7 @@ impl Bench {
         percentile("disk: 4 KB overwritten and synced, p50", times, 50);
     }
 
-    /// One run, one commit after the other.
+    /// One run that appends batches one after the other.
     fn alone(&self) {
         let store = self.open("alone.db");
         self.rt.block_on(async {
@@ -213,14 +213,14 @@ impl Bench {
                 store.append(&lease, step()).await.unwrap();
                 times.push(before.elapsed());
             }
-            // The log has reached its size by then.
+            // The log has reached its full size by then.
             let times = &mut times[self.some(1500)..];
             percentile("sqlite: append of 2 events alone, p50", times, 50);
             percentile("sqlite: the same, p99", times, 99);
         });
     }
 
-    /// What the commits of a run of five steps cost, each beside the others.
+    /// The commits of a run of five steps, each measured separately.
     fn run_alone(&self) {
         let store = self.open("run.db");
         let [mut admitted, mut appended, mut finished] = [const { Vec::new() }; 3];
@@ -274,7 +274,7 @@ impl Bench {
         }
     }
 
-    /// What another process waits, `deft run` beside a daemon that is never idle.
+    /// The latency for another process, such as `deft run` next to a daemon that is never idle.
     fn beside(&self) {
         let store = self.open("beside.db");
         let other = self.open("beside.db");
@@ -303,7 +303,7 @@ impl Bench {
         });
     }
 
-    /// Admission, four batches of steps, finish: what a run of five steps writes.
+    /// Whole runs of five steps: admission, four batches, finish.
     fn whole_runs(&self) {
         let store = self.open("runs.db");
         let each = self.some(100);

@@ -1,27 +1,27 @@
-//! The trait for questions to people, their answers, and standing permissions.
+//! The trait for questions to people, their answers, and grants.
 
 use crate::{Answer, ApprovalRow, Decision, DecisionResult, Grant};
 
-/// Approvals and grants. See [`Store`](crate::Store) for what holds for every method.
+/// Approvals and grants. See [`Store`](crate::Store) for the rules that all methods follow.
 pub trait Approvals: Send + Sync {
-    /// Answers a question; the first answer counts and makes the run due.
+    /// Answers a question. The first answer is stored and makes the run due.
     fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult>;
 
-    /// Questions, oldest first; only open ones unless `all`.
+    /// Returns questions, oldest first; only open ones unless `all` is set.
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>>;
 
-    /// One question by its id, answered or not.
+    /// Returns a question by its id, answered or not.
     fn approval(&self, id: &str) -> Answer<'_, Option<ApprovalRow>>;
 
-    /// Stores a standing permission.
+    /// Stores a grant.
     fn grant(&self, grant: Grant) -> Answer<'_, ()>;
 
-    /// All standing permissions of a skill.
+    /// Returns all grants of a skill.
     fn grants(&self, skill: &str) -> Answer<'_, Vec<Grant>>;
 
-    /// All standing permissions, oldest first.
+    /// Returns all grants, oldest first.
     fn all_grants(&self) -> Answer<'_, Vec<Grant>>;
 
-    /// Revokes a standing permission. Returns whether it existed.
+    /// Revokes a grant. Returns whether it existed.
     fn revoke(&self, grant: &str) -> Answer<'_, bool>;
 }

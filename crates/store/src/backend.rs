@@ -1,8 +1,8 @@
-//! Building blocks of backends: new rows, sums, words, and the few errors of runs that a store
+//! Helpers for implementing backends: new rows, sums, word matching, and the few errors of runs that a store
 //! writes itself.
 //!
-//! The driver of a run writes every other error. State rules are not here: each backend implements
-//! its own, and the conformance suite of `deft-store-testkit` compares them.
+//! The driver of a run writes all other errors. Not here: state rules. Each backend implements its own, and
+//! the conformance suite of `deft-store-testkit` compares them.
 
 pub use crate::ledger::{Balance, amount, bucket_end};
 pub use crate::words::Query;
@@ -10,12 +10,12 @@ use crate::{Admission, NewApproval, RunRow, Write};
 use deft_model::{Failure, FailureClass, RunId, RunStatus};
 
 impl RunRow {
-    /// What it waits for, for people.
+    /// Returns why the run waits, in words for people.
     pub fn waits_for(&self) -> Option<&str> {
         self.waiting_for.as_ref().map(|reason| reason.text.as_str())
     }
 
-    /// The row of a newly admitted run.
+    /// Returns the row of a newly admitted run.
     pub fn queued(run: &Admission) -> Self {
         Self {
             id: run.run.clone(),
@@ -47,7 +47,7 @@ impl RunRow {
     }
 }
 
-/// The questions among the writes of a batch.
+/// Yields the questions among the writes of a batch.
 pub fn questions(writes: &[Write]) -> impl Iterator<Item = &NewApproval> {
     writes.iter().filter_map(|write| match write {
         Write::Ask(question) => Some(question),
@@ -61,7 +61,7 @@ pub fn questions(writes: &[Write]) -> impl Iterator<Item = &NewApproval> {
     })
 }
 
-/// The first id that two questions of a batch share.
+/// Returns the first id that two questions of a batch share.
 pub fn asked_twice(writes: &[Write]) -> Option<&str> {
     let ids: Vec<&str> = questions(writes).map(|asked| asked.id.as_str()).collect();
     let twice = |(n, id): (usize, &&str)| ids[..n].contains(id);
@@ -69,24 +69,24 @@ pub fn asked_twice(writes: &[Write]) -> Option<&str> {
     Some(ids[place])
 }
 
-/// The error of a run that was skipped because another run of its skill is active.
+/// Returns the error of a run that is skipped because another run of its skill is active.
 pub fn in_the_way(other: &str) -> String {
     let message = format!("run `{other}` of this skill is still going");
     text(&Failure::new(FailureClass::Other, message))
 }
 
-/// The error of a cancelled run.
+/// Returns the error of a cancelled run.
 pub fn cancelled(by: &str) -> String {
     let message = format!("cancelled by {by}");
     text(&Failure::new(FailureClass::Cancelled, message))
 }
 
-/// The name of the canceller under `overlap: cancel_other`.
+/// Returns the name of the canceller under `overlap: cancel_other`.
 pub fn newer_run(run: &RunId) -> String {
     format!("run `{run}`")
 }
 
 fn text(failure: &Failure) -> String {
-    // Two strings in a struct always serialize; the fallback keeps the promise without a panic.
+    // Two strings in a struct always serialize; the fallback only avoids a panic.
     serde_json::to_string(failure).unwrap_or_else(|_| "{}".to_owned())
 }

@@ -1,36 +1,35 @@
-//! Conversations: stored and searchable messages. The transcript of a fired skill is
-//! one of them (S2.35).
+//! Conversations: stored and searchable messages. The transcript of a fired skill is one of them (S2.35).
 //!
-//! The store numbers messages and finds words in them. It does not know what a role means, never
-//! looks into a body, and does not decide what a model is told of a conversation.
+//! The store numbers messages and searches their words. It does not interpret roles or bodies, and does not
+//! decide which part of a conversation a model gets.
 
 use deft_model::{MessageRole, RunId};
 use jiff::Timestamp;
 
 use crate::Answer;
 
-/// Where conversations are kept. See [`Store`](crate::Store) for what holds for every method.
+/// Storage of conversations. See [`Store`](crate::Store) for the rules that all methods follow.
 ///
-/// Messages of a run come with its batches ([`Write::Say`](crate::Write::Say)). Several runs may
-/// say something in one conversation at once; the order is that of their commits.
+/// Messages of a run are stored with its batches ([`Write::Say`](crate::Write::Say)). Several runs may write
+/// to one conversation concurrently; messages are ordered by commit.
 ///
-/// Words are runs of letters and digits, whatever their case. A text fits a query if each word of
-/// the query begins a word of the text; a query without words fits nothing.
+/// Words are sequences of letters and digits; case is ignored. A text matches a query if each word of the
+/// query is a prefix of a word of the text; a query without words matches nothing.
 pub trait Conversations: Send + Sync {
-    /// Opens a conversation. One that is open under this id already stays as it is.
+    /// Opens a conversation, or returns the existing one with this id unchanged.
     fn open_conversation(&self, new: NewConversation) -> Answer<'_, ConversationRow>;
 
-    /// A conversation by its id.
+    /// Returns a conversation by its id.
     fn conversation(&self, id: &str) -> Answer<'_, Option<ConversationRow>>;
 
-    /// Conversations, the one in which something was said last first.
+    /// Returns the conversations that match, the one with the latest message first.
     fn conversations(&self, filter: ConversationFilter) -> Answer<'_, Vec<ConversationRow>>;
 
-    /// Messages of a conversation after a number, in their order.
+    /// Returns messages of a conversation with a number above `after_seq`, in order.
     fn messages(&self, id: &str, after_seq: u64, limit: u32) -> Answer<'_, Vec<MessageRow>>;
 
-    /// Adds messages outside of any batch. Says the number of the last message of the conversation;
-    /// none if there is no such conversation.
+    /// Adds messages outside of a batch. Returns the number of the last message of the conversation, or
+    /// `None` if the conversation does not exist.
     fn append_messages(
         &self,
         id: &str,
@@ -38,127 +37,128 @@ pub trait Conversations: Send + Sync {
         messages: Vec<NewMessage>,
     ) -> Answer<'_, Option<u64>>;
 
-    /// Messages whose text fits the query, the one that was stored last first. Those of
-    /// conversations that were put away are found too.
+    /// Returns messages whose text matches the query, the most recently stored first, including those of
+    /// archived conversations.
     fn search_conversations(&self, query: &str, limit: u32) -> Answer<'_, Vec<SearchHit>>;
 
-    /// Gives a conversation another title. Says whether there was one.
+    /// Changes the title of a conversation. Returns whether it exists.
     fn rename_conversation(&self, id: &str, title: &str) -> Answer<'_, bool>;
 
-    /// Puts a conversation away at an instant, or takes it back. Says whether there was one.
+    /// Archives a conversation at an instant, or unarchives it with `None`. Returns whether it exists.
     fn archive_conversation(&self, id: &str, at: Option<Timestamp>) -> Answer<'_, bool>;
 
-    /// Deletes the messages of a conversation after a number. Says how many there were. The next message
-    /// gets the first number that is free.
+    /// Deletes the messages of a conversation with a number above `after_seq`. Returns how many were
+    /// deleted. Their numbers are used again.
     fn cut_conversation(&self, id: &str, after_seq: u64) -> Answer<'_, u64>;
 
-    /// Deletes a conversation with its messages. Says whether there was one. What a run says in it
-    /// afterwards is dropped.
+    /// Deletes a conversation with its messages. Returns whether it existed. Messages that a run adds
+    /// afterwards are dropped.
     fn delete_conversation(&self, id: &str) -> Answer<'_, bool>;
 }
 
-/// A conversation that begins.
+/// A conversation to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewConversation {
-    /// Its name, `conv_…`.
+    /// The id, `conv_…`.
     pub id: String,
     /// The agent that answers.
     pub agent: String,
-    /// Where it takes place: `cli`, `telegram:CHAT`, `skill:ID`, …
+    /// The channel: `cli`, `telegram:CHAT`, `skill:ID`, …
     pub channel: String,
-    /// What it is about, for people.
+    /// The subject, for people.
     pub title: String,
-    /// The run that begins it.
+    /// The run that opens it.
     pub run: Option<RunId>,
-    /// When.
+    /// When it is opened.
     pub at: Timestamp,
 }
 
-/// A conversation as it stands.
+/// A stored conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationRow {
-    /// Its name.
+    /// The id.
     pub id: String,
     /// The agent that answers.
     pub agent: String,
-    /// Where it takes place.
+    /// The channel.
     pub channel: String,
-    /// What it is about, for people.
+    /// The subject, for people.
     pub title: String,
-    /// When it began.
+    /// When it was opened.
     pub created_at: Timestamp,
-    /// When something was last said, or when it began.
+    /// When the last message was added, or when it was opened.
     pub updated_at: Timestamp,
-    /// How many messages it has, which is the number of the last one.
+    /// The number of messages, which is also the number of the last one.
     pub message_count: u64,
-    /// The last run that said something, or that began it.
+    /// The last run that added a message, or the run that opened it.
     pub run: Option<RunId>,
-    /// When it was put away.
+    /// When it was archived.
     pub archived_at: Option<Timestamp>,
 }
 
-/// Something that is said.
+/// A message to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
-    /// Its author.
+    /// The author.
     pub role: MessageRole,
     /// The message, JSON.
     pub body: String,
-    /// The text that a search looks at. Empty for messages that are not searchable.
+    /// The searchable text; empty if the message is not searchable.
     pub text: String,
-    /// When.
+    /// When it was sent.
     pub at: Timestamp,
 }
 
-/// Something that was said.
+/// A stored message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageRow {
     /// The conversation.
     pub conversation: String,
-    /// Its place in the conversation, from 1 without gaps.
+    /// The number in the conversation, from 1 without gaps.
     pub seq: u64,
-    /// Its author.
+    /// The author.
     pub role: MessageRole,
     /// The message, JSON.
     pub body: String,
-    /// The text that a search looks at.
+    /// The searchable text.
     pub text: String,
-    /// The run that said it.
+    /// The run that added it.
     pub run: Option<RunId>,
-    /// When.
+    /// When it was sent.
     pub at: Timestamp,
 }
 
-/// Which conversations to list. With a channel and a limit of 1: the newest one there.
+/// A filter for lists of conversations. With a channel and a limit of 1, it selects the newest conversation
+/// of the channel.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ConversationFilter {
-    /// Of this agent.
+    /// Only conversations of this agent.
     pub agent: Option<String>,
-    /// In this channel.
+    /// Only conversations in this channel.
     pub channel: Option<String>,
-    /// Whose title fits, or of which a message does.
+    /// Only conversations whose title or a message matches these words.
     pub query: Option<String>,
-    /// Those that were put away, too.
+    /// Include archived conversations.
     pub archived: bool,
     /// Maximum number of results.
     pub limit: Option<u32>,
 }
 
-/// A message that was found.
+/// A message found by a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchHit {
     /// The conversation.
     pub conversation: String,
-    /// Where it takes place.
+    /// The channel of the conversation.
     pub channel: String,
-    /// What it is about.
+    /// The title of the conversation.
     pub title: String,
-    /// The place of the message in it.
+    /// The number of the message in the conversation.
     pub seq: u64,
-    /// Its author.
+    /// The author.
     pub role: MessageRole,
-    /// When it was said.
+    /// When it was sent.
     pub at: Timestamp,
-    /// The part of its text around the first word that was found, on one line.
+    /// The part of its text around the first matching word, on one line.
     pub snippet: String,
 }

@@ -1,21 +1,21 @@
 //! Errors of a store.
 //!
-//! Variants say what happened to whom; what a person can do about it is apart, in [`Error::hint`].
-//! Nothing here decides whether to try again.
+//! A variant describes what happened; [`Error::hint`] describes what a person can do about it. Not here:
+//! whether to retry.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use deft_model::RunStatus;
 
-/// What happened to a file that a store has open.
+/// A change of a file that a store has open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileChange {
-    /// Nothing is at its path.
+    /// No file exists at its path.
     Deleted,
-    /// Another file is at its path.
+    /// Another file exists at its path.
     Replaced,
-    /// Another program has written into it.
+    /// Another program has written to it.
     Overwritten,
 }
 
@@ -29,46 +29,45 @@ impl fmt::Display for FileChange {
     }
 }
 
-/// A store could not do what it was asked. Nothing of the request was applied.
+/// An error of a store. Nothing of the request was applied.
 ///
-/// An error is cloned when one failed commit is reported to every caller that shared it, so the message
-/// of the database is stored as text.
+/// Errors are cloned when one failed commit is reported to every caller that shared it, so messages of the
+/// database are stored as text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
-    /// Another owner drives the run now, or the run is over.
+    /// Another owner drives the run, or the run has ended.
     #[error("the lease on run `{run}` is lost")]
     Fenced {
         /// The run.
         run: String,
     },
 
-    /// Something else was stored under this name.
+    /// The id is already in use.
     #[error("there is already {what} with the id `{id}`")]
     Taken {
         /// `a run` or `a question`.
         what: &'static str,
-        /// The name.
+        /// The id.
         id: String,
     },
 
-    /// What was decided rests on a skill that has changed since.
+    /// The skill has changed since the caller read it.
     #[error("the skill `{skill}` was changed at the same time")]
     Changed {
         /// The number of the skill.
         skill: i64,
     },
 
-    /// Only a run that is over can be made due again.
+    /// The run has not ended, so it cannot be reopened.
     #[error("run `{run}` is not over, it is {status}")]
     NotDone {
         /// The run.
         run: String,
-        /// Where it stands.
+        /// Its status.
         status: RunStatus,
     },
 
-    /// A later version of deft has been here.
+    /// A later version of deft has written the file.
     #[error(
         "the database `{}` has format {found}, this deft knows formats up to {known}",
         path.display()
@@ -76,13 +75,13 @@ pub enum Error {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its format.
+        /// The format of the file.
         found: i64,
-        /// The newest known one.
+        /// The newest format that this version supports.
         known: i64,
     },
 
-    /// The file holds something else.
+    /// The file is not a database.
     #[error("`{}` is not a database", path.display())]
     NotADatabase {
         /// The file.
@@ -96,42 +95,42 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// The file is not there and cannot be made, or may not be opened.
+    /// The file does not exist and cannot be created, or it cannot be opened.
     #[error("the database `{}` cannot be opened: {reason}", path.display())]
     NoAccess {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The message of the system.
         reason: String,
     },
 
-    /// The file can be read and not written.
+    /// The file can be read but not written.
     #[error("the database `{}` is read-only", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
     },
 
-    /// Another process kept the database to itself for too long.
+    /// Another process held its lock for longer than the timeout.
     #[error("the database `{}` is locked by another process", path.display())]
     Locked {
         /// The file.
         path: PathBuf,
     },
 
-    /// There is no room left.
+    /// The disk is full.
     #[error("no room left to write the database `{}`", path.display())]
     Full {
         /// The file.
         path: PathBuf,
     },
 
-    /// The open database is not the file at its path any more.
+    /// The open database is no longer the file at its path.
     #[error("the database `{}` was {change} while deft was using it", path.display())]
     FileChanged {
-        /// The database or its log.
+        /// The database or its log (WAL).
         path: PathBuf,
-        /// What happened to it.
+        /// The change.
         change: FileChange,
     },
 
@@ -140,16 +139,16 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the database said.
+        /// The message of the database.
         reason: String,
     },
 
-    /// What was read makes no sense.
+    /// The file contains invalid data.
     #[error("the database `{}` is damaged: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the database said.
+        /// The message of the database.
         reason: String,
     },
 
@@ -162,31 +161,31 @@ pub enum Error {
         table: &'static str,
         /// The key of the row.
         key: String,
-        /// The column, and what is wrong with its value.
+        /// The column, and why its value is invalid.
         reason: String,
     },
 
-    /// A line that should bring a deleted row back does not say which.
+    /// A line to restore does not contain a deleted row.
     #[error("no deleted row: `{line}`")]
     UnreadableLine {
-        /// How it begins.
+        /// The start of the line.
         line: String,
     },
 
-    /// The backend refused for a reason that has no variant of its own.
+    /// An error of the backend without its own variant.
     #[error("the store failed: {reason}")]
     Backend {
-        /// What it said.
+        /// The message of the backend.
         reason: String,
     },
 
-    /// The store was shut before it could answer.
+    /// The store was closed before it could answer.
     #[error("the store is closed")]
     Closed,
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// Returns what a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Fenced { .. }
@@ -221,7 +220,7 @@ impl Error {
         }
     }
 
-    /// The lease on the run is not valid any more.
+    /// Returns the error for a lease that is no longer valid.
     pub fn fenced(run: &deft_model::RunId) -> Self {
         Self::Fenced {
             run: run.to_string(),

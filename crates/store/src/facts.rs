@@ -1,65 +1,64 @@
-//! Facts that agents remember, and named values of the engine.
+//! Facts stored by agents, and settings of the engine.
 
 use jiff::Timestamp;
 
 use crate::Answer;
 
-/// Facts. See [`Store`](crate::Store) for what holds for every method.
+/// Facts. See [`Store`](crate::Store) for the rules that all methods follow.
 pub trait Facts: Send + Sync {
-    /// Stores a fact, unless a fact of its category has the same text but for the case of Latin
-    /// letters. Returns the stored fact, and whether it is the new one. Concurrent callers get the
-    /// same one.
+    /// Stores a fact, unless a fact of its category has the same text, ignoring the case of Latin letters.
+    /// Returns the stored fact and whether it is new. Concurrent callers get the same fact.
     fn save_fact(&self, fact: NewFact) -> Answer<'_, (FactRow, bool)>;
 
-    /// Deletes a fact. Returns whether it existed. Its number is never used again, so that a
-    /// repeated call cannot delete a later fact.
+    /// Deletes a fact. Returns whether it existed. Its number is never reused, so that a repeated call
+    /// cannot delete a later fact.
     fn delete_fact(&self, id: i64) -> Answer<'_, bool>;
 
-    /// Facts, newest first.
+    /// Returns the facts that match, newest first.
     fn facts(&self, filter: FactFilter) -> Answer<'_, Vec<FactRow>>;
 }
 
-/// Named values of the engine. See [`Store`](crate::Store) for what holds for every method.
+/// Named values of the engine. See [`Store`](crate::Store) for the rules that all methods follow.
 pub trait Settings: Send + Sync {
-    /// The value of a name.
+    /// Returns the value of a setting.
     fn setting(&self, name: &str) -> Answer<'_, Option<String>>;
 
-    /// Stores a value under a name.
+    /// Stores the value of a setting.
     fn keep_setting(&self, name: &str, value: &str) -> Answer<'_, ()>;
 }
 
-/// A fact that is to be kept.
+/// A fact to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFact {
-    /// Who keeps it.
+    /// The agent that stores it.
     pub agent_id: String,
     /// The kind of fact, such as `error`.
     pub category: String,
-    /// What is known.
+    /// The text of the fact.
     pub text: String,
-    /// Where it comes from, such as a run.
+    /// Its source, such as a run.
     pub source: Option<String>,
-    /// When.
+    /// When it is stored.
     pub at: Timestamp,
 }
 
-/// A fact.
+/// A stored fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactRow {
     /// Its number.
     pub id: i64,
-    /// What is kept.
+    /// The fact.
     pub fact: NewFact,
 }
 
-/// Which facts to list.
+/// A filter for lists of facts.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct FactFilter {
-    /// Of this agent.
+    /// Only facts of this agent.
     pub agent_id: Option<String>,
-    /// Of this kind.
+    /// Only facts of this category.
     pub category: Option<String>,
-    /// That contain these words.
+    /// Only facts that contain this text.
     pub text: Option<String>,
     /// Maximum number of results.
     pub limit: Option<u32>,

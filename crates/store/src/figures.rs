@@ -1,4 +1,4 @@
-//! Sums over runs, for dashboards.
+//! Statistics over runs, for dashboards.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,42 @@ use jiff::Timestamp;
 
 use crate::RunRow;
 
-/// The length of the stretches in which outcomes are counted, in seconds: every zone has its midnight between two.
+/// The length of the intervals in which outcomes are counted, in seconds. In every time zone, midnight falls
+/// between two intervals.
 pub(crate) const STRETCH: i64 = 900;
 
-/// How many runs of a skill, admitted within a stretch of time, ended alike.
+/// The number of runs of a skill with the same outcome that were admitted in one interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeCount {
     /// The skill.
     pub skill: String,
-    /// How they ended; none if they have not.
+    /// Their outcome; `None` for runs that have not ended.
     pub outcome: Option<Outcome>,
-    /// The beginning of the stretch.
+    /// The start of the interval.
     pub from: Timestamp,
-    /// How many.
+    /// The number of runs.
     pub runs: u64,
 }
 
 /// A revision of a skill that runs used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedRevision {
-    /// Its hash.
+    /// The hash of the revision.
     pub revision: String,
-    /// How many runs used it.
+    /// The number of runs that used it.
     pub runs: u64,
-    /// When the first of them was admitted.
+    /// When the first of these runs was admitted.
     pub first: Timestamp,
-    /// When the last of them was admitted.
+    /// When the last of these runs was admitted.
     pub last: Timestamp,
 }
 
-/// The beginning of the stretch with this number.
+/// Returns the start of the interval with this number.
 pub(crate) fn stretch(number: i64) -> Timestamp {
     Timestamp::from_second(number.saturating_mul(STRETCH)).unwrap_or(Timestamp::MIN)
 }
 
-/// Counts how runs ended, by skill, outcome and stretch.
+/// Counts runs by skill, outcome and interval.
 pub(crate) fn count_outcomes(runs: &[RunRow]) -> Vec<OutcomeCount> {
     let mut counts: BTreeMap<(&str, Option<&str>, i64), OutcomeCount> = BTreeMap::new();
     for run in runs {
@@ -59,7 +60,7 @@ pub(crate) fn count_outcomes(runs: &[RunRow]) -> Vec<OutcomeCount> {
     counts.into_values().collect()
 }
 
-/// The revisions that some runs used, the latest first. The runs are newest first.
+/// Returns the revisions that `runs` used, latest first. `runs` must be sorted newest first.
 pub(crate) fn count_revisions(runs: &[RunRow]) -> Vec<UsedRevision> {
     let mut found: Vec<UsedRevision> = Vec::new();
     for run in runs {

@@ -1,105 +1,105 @@
-//! What models cost: reserved before a call, counted after it.
+//! The cost of model calls: reserved before a call, counted after it.
 //!
-//! The store adds up and compares. It does not know what a scope means, which day it is or what a
-//! call will use, and prices nothing. The one scope that it knows is that of a [run](run_scope): its
-//! sum is what the row of the run says when that ends, however it does.
+//! The store sums and compares. It does not interpret scopes, determine the day, estimate usage or compute
+//! prices. The only scope that it interprets is that of a [run](run_scope): its sum is stored in the row of
+//! the run whenever the run ends.
 
 use deft_model::{RunId, SpendSubject, Usage, Usd};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Answer, Lease};
 
-/// Where budgets are kept. See [`Store`](crate::Store) for what holds for every method.
+/// Storage of budgets. See [`Store`](crate::Store) for the rules that all methods follow.
 ///
-/// A call of a model is reserved for with [`reserve`](Self::reserve), made, and then settled in a
-/// batch of its run: [`Write::Spend`](crate::Write::Spend) puts what was used in the place of what
-/// was reserved, [`Write::Unreserve`](crate::Write::Unreserve) gives it back.
+/// A model call is reserved with [`reserve`](Self::reserve), made, and then recorded in a batch of its run:
+/// [`Write::Spend`](crate::Write::Spend) replaces the reservation by the actual usage,
+/// [`Write::Unreserve`](crate::Write::Unreserve) releases it.
 ///
-/// What is reserved belongs to the lease it was reserved under, and goes when that does: when the
-/// run parks, finishes, or is taken from an owner that is dead or late. So a crash holds nothing. But
-/// the provider may charge for a call whose process died: for each reservation of a dead or late
-/// owner its [`Estimate`] is spent, and the sums say how much of them is estimated.
+/// A reservation belongs to the lease it was made under, and ends with it: when the run parks, finishes, or
+/// is taken from an owner that is dead or late. So a crash leaves no reservation behind. But the provider
+/// may charge for a call whose process died: for each reservation of a dead or late owner its [`Estimate`]
+/// is spent, and the sums report the estimated part.
 ///
-/// A reservation never makes the sum of spent and reserved amounts exceed the limit of a scope, however
-/// many callers reserve at once. A call that used more than was reserved for it is counted in full: a scope
-/// is overspent by at most that difference, summed over the calls that were in flight when its
-/// limit was reached.
+/// A reservation never makes the sum of spent and reserved amounts exceed the limit of a scope, however many
+/// callers reserve at once. A call that used more than its reservation is counted in full: a scope is
+/// overspent by at most that difference, summed over the calls that were in flight when its limit was
+/// reached.
 pub trait Ledger: Send + Sync {
-    /// Reserves for one call in every scope or in none, if the lease still holds.
+    /// Reserves for one call in every scope or in none, if the lease is still valid.
     ///
-    /// Refused if in any scope what was spent, what is reserved and what is wanted are together more
-    /// than a limit. The same key of the run again replaces what was reserved under it, and counts
-    /// without that; refused, it leaves it. A scope without limits is counted too.
+    /// Refused if in any scope the spent, reserved and requested amounts together exceed a limit. A second
+    /// reservation under the same key of the run replaces the first, which is left out of the sum; if
+    /// refused, the first stays. Scopes without limits are counted too.
     fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult>;
 
-    /// What was spent and what is reserved, in the order of scopes.
+    /// Returns the spent and reserved amounts of the scopes that match, sorted by scope.
     fn spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>>;
 
-    /// What an agent used since the bucket in which `from` is, oldest first.
+    /// Returns the usage of an agent from the bucket that contains `from`, oldest first.
     fn usage_since(&self, agent: &str, from: Timestamp) -> Answer<'_, Vec<UsageRow>>;
 
-    /// Forgets scopes in which nothing was spent since `before`, and buckets that ended by then.
-    /// Says how many. What is reserved stays.
+    /// Deletes scopes with no spending since `before`, and buckets that ended by then. Returns how many.
+    /// Reservations stay.
     fn forget_spent(&self, before: Timestamp) -> Answer<'_, u64>;
 }
 
-/// How long a bucket of usage is, in seconds.
+/// The length of a bucket of usage, in seconds.
 const BUCKET: i64 = 600;
 
-/// The beginning of the ten minutes in which an instant is.
+/// Returns the start of the ten-minute bucket that contains `at`.
 pub fn bucket(at: Timestamp) -> Timestamp {
     let second = at.as_second() - i64::from(at.subsec_nanosecond() < 0);
     Timestamp::from_second(second.div_euclid(BUCKET) * BUCKET).unwrap_or(Timestamp::MIN)
 }
 
-/// The end of a bucket.
+/// Returns the end of a bucket.
 pub fn bucket_end(bucket: Timestamp) -> Timestamp {
     let length = SignedDuration::from_secs(BUCKET);
     bucket.checked_add(length).unwrap_or(Timestamp::MAX)
 }
 
-/// An amount as it is counted. A trillion tokens or a million dollars are more than one call can
-/// use, and sums of them stay far away from where numbers end.
+/// Caps an amount of tokens or millionths of a dollar. The cap of 2^40, a trillion tokens or a million
+/// dollars, is more than one call can use, and keeps sums far from overflow.
 pub fn amount(number: u64) -> u64 {
     number.min(1 << 40)
 }
 
-/// The wish to call a model.
+/// A request to reserve for a model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserve {
-    /// Names the call within its run: where and which turn.
+    /// Identifies the call within its run: step and turn.
     pub key: String,
-    /// What it counts against. One that is named twice counts once, and both limits hold.
+    /// The scopes that the call counts against. A scope named twice counts once, and both limits apply.
     pub scopes: Vec<Limit>,
-    /// The most tokens it may use, in and out.
+    /// Maximum number of tokens that the call may use, input and output.
     pub tokens: u64,
-    /// The most it may cost, in millionths of a US dollar.
+    /// Maximum cost, in millionths of a US dollar.
     pub micros: u64,
-    /// What is counted if the process dies during the call.
+    /// The usage to record if the process dies during the call.
     pub estimate: Estimate,
-    /// When.
+    /// When it is reserved.
     pub at: Timestamp,
 }
 
-/// The estimated usage of a call whose end is unknown.
+/// The estimated usage of a call with an unknown result.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Estimate {
-    /// Who asked, for [`Ledger::usage_since`].
+    /// The calling agent, for [`Ledger::usage_since`].
     pub agent: String,
-    /// Tokens that the model read.
+    /// Input tokens.
     pub tokens: u64,
-    /// What that cost, in millionths of a US dollar.
+    /// Their cost, in millionths of a US dollar.
     pub micros: u64,
 }
 
-/// Something that has a budget, such as a run, or an agent on a day.
+/// A scope, such as a run or an agent on one day, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Its name, such as `run:run_x`, `skill:mail@2026-11-15` or `all@2026-11-15`.
+    /// The name of the scope, such as `run:run_x`, `skill:mail@2026-11-15` or `all@2026-11-15`.
     pub scope: String,
-    /// The most tokens.
+    /// Maximum number of tokens.
     pub tokens: Option<u64>,
-    /// The most money, in millionths of a US dollar.
+    /// Maximum cost, in millionths of a US dollar.
     pub micros: Option<u64>,
 }
 
@@ -108,39 +108,39 @@ pub struct Limit {
 pub enum ReservationResult {
     /// The call may be made.
     Granted,
-    /// It may not; nothing was changed.
+    /// The call exceeds a limit; nothing was changed.
     Refused(Refusal),
 }
 
-/// The first scope that has no room.
+/// The first scope whose limit would be exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The scope.
     pub scope: String,
-    /// Its limit of tokens.
+    /// Its token limit.
     pub limit_tokens: Option<u64>,
-    /// Its limit of money.
+    /// Its cost limit, in millionths of a US dollar.
     pub limit_micros: Option<u64>,
-    /// Tokens that were spent.
+    /// Spent tokens.
     pub spent_tokens: u64,
-    /// Money that was spent.
+    /// Spent cost, in millionths of a US dollar.
     pub spent_micros: u64,
-    /// Tokens that other calls may still use.
+    /// Tokens reserved by other calls.
     pub reserved_tokens: u64,
-    /// Money that other calls may still cost.
+    /// Cost reserved by other calls, in millionths of a US dollar.
     pub reserved_micros: u64,
 }
 
-/// What stands in the way of a wish in one scope.
+/// The spent and reserved amounts of one scope.
 pub struct Balance {
-    /// Tokens and micros that were spent.
+    /// Spent tokens and millionths of a dollar.
     pub spent: (u64, u64),
-    /// Tokens and micros that other calls reserved.
+    /// Tokens and millionths of a dollar reserved by other calls.
     pub reserved: (u64, u64),
 }
 
 impl Balance {
-    /// The reason why there is no room for a wish.
+    /// Returns the refusal if the request exceeds the limit, or `None` if it fits.
     pub fn refuse(&self, limit: &Limit, wish: &Reserve) -> Option<Refusal> {
         let over = |limit: Option<u64>, spent: u64, reserved: u64, wanted: u64| {
             let sum = spent
@@ -162,40 +162,40 @@ impl Balance {
     }
 }
 
-/// What a call has used. The same key of a run is counted once, the first time.
+/// The usage of a call. A key of a run is counted once, the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spend {
-    /// The key under which it was reserved.
+    /// The key of the reservation.
     pub key: String,
-    /// What it counts against; a scope that is named twice counts once.
+    /// The scopes that the call counts against; a scope named twice counts once.
     pub scopes: Vec<String>,
-    /// Tokens that the model read.
+    /// Input tokens.
     pub tokens_in: u64,
-    /// Tokens that it wrote.
+    /// Output tokens.
     pub tokens_out: u64,
-    /// What it cost, in millionths of a US dollar.
+    /// The cost, in millionths of a US dollar.
     pub micros: u64,
-    /// How many requests it took.
+    /// The number of requests.
     pub calls: u64,
-    /// Who asked, for [`Ledger::usage_since`].
+    /// The calling agent, for [`Ledger::usage_since`].
     pub agent: String,
-    /// When.
+    /// When the call ended.
     pub at: Timestamp,
 }
 
-/// Which scopes to list; everything that is given must fit.
+/// A filter for scopes; all given conditions must match.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SpentFilter {
-    /// This one.
+    /// Only this scope.
     pub scope: Option<String>,
-    /// Whose name begins so, such as `skill:`.
+    /// Only scopes with this prefix, such as `skill:`.
     pub prefix: Option<String>,
-    /// Whose name ends so, such as `@2026-11-15`.
+    /// Only scopes with this suffix, such as `@2026-11-15`.
     pub suffix: Option<String>,
 }
 
 impl SpentFilter {
-    /// Whether a scope is wanted.
+    /// Whether `scope` matches the filter.
     pub fn fits(&self, scope: &str) -> bool {
         let is = |wish: &Option<String>, fits: fn(&str, &str) -> bool| {
             wish.as_deref().is_none_or(|wish| fits(scope, wish))
@@ -206,38 +206,38 @@ impl SpentFilter {
     }
 }
 
-/// How a scope stands.
+/// The totals of a scope.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SpentRow {
-    /// Its name.
+    /// The name of the scope.
     pub scope: String,
-    /// Tokens that models read.
+    /// Input tokens.
     pub tokens_in: u64,
-    /// Tokens that they wrote.
+    /// Output tokens.
     pub tokens_out: u64,
-    /// What it cost, in millionths of a US dollar.
+    /// The cost, in millionths of a US dollar.
     pub micros: u64,
-    /// How many requests there were.
+    /// The number of requests.
     pub calls: u64,
-    /// How many of the tokens are estimated, because a crash interrupted their requests.
+    /// The number of estimated tokens, of requests interrupted by a crash.
     pub estimated_tokens: u64,
-    /// How much of the cost is estimated.
+    /// The estimated part of the cost, in millionths of a US dollar.
     pub estimated_micros: u64,
-    /// How many of the requests were interrupted by a crash.
+    /// The number of requests interrupted by a crash.
     pub estimated_calls: u64,
-    /// Tokens that calls in flight may still use.
+    /// Tokens reserved by calls in flight.
     pub reserved_tokens: u64,
-    /// Money that they may still cost.
+    /// Cost reserved by calls in flight, in millionths of a US dollar.
     pub reserved_micros: u64,
 }
 
-/// The scope of a run. What skills spend that it runs as runs of their own counts there too.
+/// Returns the scope of a run. It includes the spending of skills that the run starts as nested runs.
 pub fn run_scope(run: &RunId) -> String {
     SpendSubject::Run(run.to_string()).to_string()
 }
 
 impl SpentRow {
-    /// What was used so far.
+    /// Returns the usage so far.
     pub fn usage(&self) -> Usage {
         Usage {
             input_tokens: self.tokens_in,
@@ -248,22 +248,22 @@ impl SpentRow {
         }
     }
 
-    /// What was used, as the row of a run says it; a run that asked no model says nothing.
+    /// Returns the usage as JSON for the row of a run, or `None` if the run made no model call.
     pub fn document(&self) -> Option<String> {
         let asked = self.calls > 0;
         asked.then(|| serde_json::to_string(&self.usage()).ok())?
     }
 }
 
-/// What an agent used in ten minutes.
+/// The usage of an agent in one bucket of ten minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageRow {
-    /// When they began.
+    /// The start of the bucket.
     pub bucket: Timestamp,
-    /// Tokens, in and out.
+    /// Tokens, input and output.
     pub tokens: u64,
-    /// Money, in millionths of a US dollar.
+    /// The cost, in millionths of a US dollar.
     pub micros: u64,
-    /// How many requests.
+    /// The number of requests.
     pub calls: u64,
 }

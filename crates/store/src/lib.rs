@@ -1,8 +1,9 @@
-//! Runs, events and everything else that must survive: the [`Store`] trait and its `SQLite` backend.
+//! Storage of runs, events, skills and everything else that must survive a restart: the [`Store`] trait and
+//! its `SQLite` backend.
 //!
-//! A store knows rows, leases and transactions. It does not know what an event means, reads no
-//! clock (instants come in as values) and publishes nothing. `deft-store-testkit` has the memory
-//! store and the conformance suite that every backend passes.
+//! A store handles rows, leases and transactions. It does not interpret events, reads no clock (instants are
+//! passed in as values) and publishes nothing. `deft-store-testkit` contains the in-memory store and the
+//! conformance suite that every backend must pass.
 
 mod approvals;
 pub mod backend;
@@ -42,15 +43,15 @@ pub use spend_scope::SpendScope;
 pub use sqlite::{Sqlite, SqliteOptions, on_own_thread};
 pub use trash::{Trash, TrashItem};
 
-/// The answer of a store, some time later.
+/// The future returned by every method of a store.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// The whole store: one trait per concern, and the two requests that concern all of them.
+/// The whole store: one trait per concern, plus the requests that concern all of them.
 ///
-/// Each method is one transaction: all of it happened or none of it. Writes of different callers
-/// may share a commit, but a bad write never takes others with it. A caller that drops an answer
-/// without waiting for it does not know whether the request was applied. Instants are kept to the
-/// microsecond.
+/// Each method is one transaction and is applied in full or not at all. Writes of different callers may
+/// share a commit, but a failed write never affects the others. If a caller drops the future without
+/// awaiting it, the request may or may not have been applied. Instants are stored with microsecond
+/// precision.
 pub trait Store:
     RunQueue
     + RunHistory
@@ -66,21 +67,20 @@ pub trait Store:
     + Ledger
     + 'static
 {
-    /// Deletes runs that are over, oldest first, with their events and questions, and expired
-    /// cached results. Keys and slots of deleted runs stay taken for ever.
+    /// Deletes finished runs, oldest first, with their events and questions, and expired cached results. The
+    /// keys and slots of deleted runs stay reserved for ever.
     fn prune(&self, wish: Prune) -> Answer<'_, PruneResult>;
 
-    /// The way to bring deleted things back; none for a store that cannot.
+    /// Returns the interface for restoring deleted items, or `None` if the store does not support it.
     fn trash(&self) -> Option<&dyn Trash> {
         None
     }
 
-    /// A number that changes with every write of any process.
+    /// Returns a number that changes with every write of any process.
     fn version(&self) -> Answer<'_, u64>;
 }
 
-/// Every trait of a store, for callers that know the type of their store. With `dyn Store` no
-/// import is needed.
+/// All traits of a store, for callers that use a concrete store type. With `dyn Store` no import is needed.
 pub mod prelude {
     pub use crate::{
         Approvals as _, Conversations as _, Facts as _, Ledger as _, Outbox as _, Revisions as _,

@@ -1,19 +1,19 @@
 //! Notices: messages to people that wait to be sent.
 //!
-//! The store keeps a message until a courier reports its delivery. It sends nothing and knows no
-//! channels.
+//! The store keeps a notice until its delivery is reported. It sends nothing and has no notion of channels.
 
 use deft_model::RunId;
 use jiff::Timestamp;
 
 use crate::Answer;
 
-/// Messages to people. See [`Store`](crate::Store) for what holds for every method.
+/// The outbox. See [`Store`](crate::Store) for the rules that all methods follow.
 pub trait Outbox: Send + Sync {
-    /// Queues a message that belongs to no run; the same key is stored once.
+    /// Queues a notice that belongs to no run, unless its key is already stored. Returns whether it was
+    /// added.
     fn add_notice(&self, notice: NewNotice) -> Answer<'_, bool>;
 
-    /// Takes due messages for a courier that will try to send them before `until`.
+    /// Returns due notices and postpones them to `until`: the caller should try to send them before.
     fn take_notices(
         &self,
         now: Timestamp,
@@ -21,51 +21,51 @@ pub trait Outbox: Send + Sync {
         limit: u32,
     ) -> Answer<'_, Vec<NoticeRow>>;
 
-    /// Stores the result of an attempt to send.
+    /// Stores the result of a delivery attempt.
     fn end_notice(&self, id: i64, end: NoticeEnd, at: Timestamp) -> Answer<'_, ()>;
 
-    /// Stores how many parts of a message have arrived, so that no later attempt sends them again.
+    /// Stores how many parts of a notice have arrived, so that later attempts do not send them again.
     fn keep_parts(&self, id: i64, parts: u32) -> Answer<'_, ()>;
 
-    /// Messages, newest first.
+    /// Returns the notices that match, newest first.
     fn notices(&self, filter: NoticeFilter) -> Answer<'_, Vec<NoticeRow>>;
 
-    /// How many messages match; the limit is ignored.
+    /// Returns the number of notices that match; the limit is ignored.
     fn count_notices(&self, filter: NoticeFilter) -> Answer<'_, u64>;
 
-    /// When the next message is due.
+    /// Returns when the next notice is due.
     fn next_notice(&self) -> Answer<'_, Option<Timestamp>>;
 
-    /// Makes messages due again whose sending was given up; all of them, or one.
+    /// Makes notices due again whose delivery was abandoned: one, or all with `None`. Returns how many.
     fn retry_notices(&self, id: Option<i64>, at: Timestamp) -> Answer<'_, u64>;
 }
 
-/// A message that belongs to no run.
+/// A notice that belongs to no run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewNotice {
-    /// The same message is sent once.
+    /// Identifies the notice; notices with the same key are sent once.
     pub key: String,
-    /// The skill that it is about.
+    /// The skill that the notice concerns.
     pub skill: Option<String>,
-    /// What is sent and where, JSON.
+    /// Content and destination, JSON.
     pub body: String,
-    /// When.
+    /// When it is queued.
     pub at: Timestamp,
 }
 
-/// The delivery state of a message.
+/// The delivery state of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeStatus {
-    /// It waits to be sent.
+    /// Waiting to be sent.
     Queued,
-    /// The receiver has confirmed it.
+    /// Confirmed by the receiver.
     Sent,
-    /// deft gave up sending it.
+    /// Abandoned.
     Dead,
 }
 
 impl NoticeStatus {
-    /// The word for it.
+    /// Returns the word for the status.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -81,74 +81,74 @@ impl NoticeStatus {
     }
 }
 
-/// A message and its delivery state.
+/// A notice and its delivery state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeRow {
-    /// Its number.
+    /// The number.
     pub id: i64,
-    /// The run it belongs to.
+    /// The run that it belongs to.
     pub run: Option<RunId>,
-    /// The skill it is about.
+    /// The skill that it concerns.
     pub skill: Option<String>,
-    /// What it is, among the messages of its run.
+    /// Identifies the notice among those of its run.
     pub key: String,
-    /// What is sent and where, JSON.
+    /// Content and destination, JSON.
     pub body: String,
-    /// When it was left.
+    /// When it was queued.
     pub at: Timestamp,
     /// Its delivery state.
     pub status: NoticeStatus,
     /// The number of attempts.
     pub attempts: u32,
-    /// How many parts of it have arrived, where the receiver takes it in several.
+    /// The number of parts that have arrived, if the receiver takes it in several.
     pub parts: u32,
-    /// The next attempt.
+    /// When the next attempt is due.
     pub try_at: Option<Timestamp>,
-    /// What the receiver answered.
+    /// The reply of the receiver.
     pub receipt: Option<String>,
     /// Why the last attempt failed.
     pub error: Option<String>,
-    /// When it was sent or given up.
+    /// When it was sent or abandoned.
     pub ended_at: Option<Timestamp>,
 }
 
-/// The result of an attempt to send.
+/// The result of a delivery attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoticeEnd {
-    /// It arrived.
+    /// The notice arrived.
     Sent {
-        /// What the receiver answered.
+        /// The reply of the receiver.
         receipt: String,
     },
-    /// It did not; another attempt follows.
+    /// The attempt failed; another one follows.
     Again {
-        /// When.
+        /// When the next attempt is due.
         at: Timestamp,
-        /// Why.
+        /// Why it failed.
         error: String,
     },
     /// The channel was not available. This does not use up an attempt.
     Later {
-        /// When to look again.
+        /// When the next attempt is due.
         at: Timestamp,
-        /// Why.
+        /// Why it was not available.
         error: String,
     },
-    /// It did not, and no attempt follows.
+    /// The attempt failed and no other one follows.
     Dead {
-        /// Why.
+        /// Why it failed.
         error: String,
     },
 }
 
-/// Which messages to list.
+/// A filter for lists of notices.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct NoticeFilter {
-    /// Of this run.
+    /// Only notices of this run.
     pub run: Option<RunId>,
-    /// In this state.
+    /// Only notices in this state.
     pub status: Option<NoticeStatus>,
-    /// Older than the message with this number, for the next page of a long list.
+    /// Only notices older than the one with this number, for the next page of a long list.
     pub before: Option<i64>,
     /// Maximum number of results.
     pub limit: Option<u32>,

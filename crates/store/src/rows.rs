@@ -1,142 +1,142 @@
-//! Rows and requests of a store: plain data, no behaviour.
+//! Row and request types of a store: plain data, no behaviour.
 //!
-//! Bodies of events, inputs, outputs and errors are JSON texts that the store never looks into.
+//! Event bodies, inputs, outputs and errors are JSON texts that the store never parses.
 
 use deft_model::{Cause, Choice, EventType, Outcome, Overlap, RunId, RunStatus, Tier, WaitKind};
 use jiff::Timestamp;
 
 use crate::{Aftermath, NewConversation, NewFact, NewMessage, SlotStep, Spend};
 
-/// What a parked run waits for.
+/// Why a parked run waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitReason {
-    /// What kind of thing; this decides what wakes the run.
+    /// The kind of wait; it decides what wakes the run.
     pub kind: WaitKind,
-    /// The same for people.
+    /// The reason in words, for people.
     pub text: String,
 }
 
-/// A run that is asked for.
+/// A request to queue a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admission {
-    /// Its name.
+    /// The id of the run.
     pub run: RunId,
     /// The skill.
     pub skill: String,
-    /// The revision of the skill that it uses from beginning to end.
+    /// The revision of the skill, pinned for the whole run.
     pub revision: String,
     /// How the skill runs.
     pub tier: Tier,
-    /// Who owns the skill.
+    /// The agent that the skill belongs to.
     pub agent_id: String,
-    /// What fired it.
+    /// The cause of the fire.
     pub cause: Cause,
-    /// The planned instant that it answers to.
+    /// The slot that the run is for.
     pub slot: Option<Timestamp>,
-    /// The step of its skill along the slots that brings this run.
+    /// The move of the skill to its next slot, applied with the admission.
     pub step: Option<SlotStep>,
-    /// The same key never runs twice, not even years later.
+    /// The key of the fire. A key never starts a second run, not even years later.
     pub key: Option<String>,
-    /// The run it was made from.
+    /// The earlier run that this one repeats.
     pub parent: Option<RunId>,
-    /// Checked inputs, a JSON object.
+    /// The validated inputs, a JSON object.
     pub inputs: String,
-    /// When it was asked for.
+    /// When the run was requested.
     pub at: Timestamp,
-    /// What happens when a run of the skill is already there.
+    /// The rule for when another run of the skill is active.
     pub overlap: Overlap,
-    /// How many runs of the skill may be running at once.
+    /// Maximum number of runs of the skill that run at once.
     pub skill_limit: Option<u32>,
-    /// Takes the lease in the same transaction, so that the caller can drive at once.
+    /// Takes the lease in the same transaction, so that the caller can start driving immediately.
     pub claim: Option<FirstClaim>,
-    /// Events for a later driver; stored only if the lease is not given.
+    /// Events for a later driver; stored only if no lease is granted.
     pub aside: Vec<NewEvent>,
-    /// What changes with the admission, whether the lease is given or not; nothing of it if the run
-    /// was there already, or is none because another one is in its way.
+    /// Changes stored with the admission, with or without a lease. None of them is stored if the run already
+    /// exists or is skipped because of another run.
     pub writes: Vec<Write>,
-    /// The last events of each run that is over because this one takes its place.
+    /// The last events of each run that this one replaces.
     pub closing: Vec<NewEvent>,
 }
 
-/// The wish to drive a run from the moment it is admitted.
+/// A request for the lease of a run at its admission.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstClaim {
-    /// Who wants to drive.
+    /// The owner that wants to drive the run.
     pub owner: String,
-    /// How long the lease holds unless renewed.
+    /// When the lease expires unless it is renewed.
     pub until: Timestamp,
-    /// How many runs may be running at once in all.
+    /// Maximum number of runs that run at once, over all skills.
     pub global_limit: Option<u32>,
-    /// The first events; stored only if the lease is given.
+    /// The first events; stored only if the lease is granted.
     pub batch: Batch,
 }
 
-/// The answer to an [`Admission`].
+/// The result of an [`Admission`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum AdmissionResult {
-    /// The run is there.
+    /// The run was inserted.
     New {
-        /// Its row, as stored.
+        /// The row as stored.
         run: RunRow,
-        /// The lease, if one was wished for and no limit stood in the way.
+        /// The lease, if one was requested and no limit prevented it.
         lease: Option<Lease>,
-        /// The sequence number of the first stored event, if there were any.
+        /// The sequence number of the first stored event; `None` without events.
         first_seq: Option<u64>,
-        /// Runs that now have to stop (`overlap: cancel_other`).
+        /// Runs that were cancelled by this one (`overlap: cancel_other`).
         cancelled: Vec<RunId>,
     },
-    /// A run with this key, or for this slot, was there already.
+    /// A run with this key or for this slot already exists.
     Existing(RunRow),
-    /// The skill has moved past this slot: another process has decided it, or the skill was
-    /// changed or disabled.
+    /// The skill is no longer at this slot: another process decided it, or the skill was changed or
+    /// disabled.
     Stale,
 }
 
-/// The right to drive a run. A newer lease has a higher token, which fences off this one.
+/// The right to drive a run. A newer lease has a higher token; batches with an older token are rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The run.
     pub run: RunId,
-    /// Who holds it.
+    /// The owner that holds the lease.
     pub owner: String,
     /// Grows with every claim of the run.
     pub token: u64,
 }
 
-/// The wish to drive some run that is due.
+/// A request to drive one of the due runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// Who wants to drive.
+    /// The owner that wants to drive a run.
     pub owner: String,
-    /// The present.
+    /// The current time.
     pub now: Timestamp,
-    /// How long the lease holds unless renewed.
+    /// When the lease expires unless it is renewed.
     pub until: Timestamp,
-    /// How many runs may be running at once in all.
+    /// Maximum number of runs that run at once, over all skills.
     pub global_limit: Option<u32>,
-    /// This run or none.
+    /// The only run that may be claimed; `None` for any.
     pub only: Option<RunId>,
 }
 
-/// A run with the right to drive it.
+/// A run and the lease to drive it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimedRun {
-    /// Its row.
+    /// The row.
     pub run: RunRow,
     /// The lease.
     pub lease: Lease,
-    /// Whether the run waited, so that no driver was interrupted.
+    /// Whether the run was parked. If so, no earlier driver was interrupted.
     pub waited: bool,
-    /// Everything that happened so far, oldest first.
+    /// All events of the run, oldest first.
     pub events: Vec<StoredEvent>,
 }
 
-/// What one turn of a driver writes, all of it or nothing.
+/// Changes of a run that its driver stores in one transaction.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Batch {
-    /// Events in order.
+    /// The events, in order.
     pub events: Vec<NewEvent>,
-    /// What else changes with them.
+    /// Other changes, stored with the events.
     pub writes: Vec<Write>,
     /// The state of the run afterwards.
     pub then: RunState,
@@ -145,17 +145,17 @@ pub struct Batch {
 /// The state of a run after a batch.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum RunState {
-    /// The driver goes on.
+    /// The driver continues.
     #[default]
     Continue,
-    /// The lease is given back until something happens.
+    /// The run gives up its lease and waits.
     Park {
-        /// When the run is due again; none waits for an answer.
+        /// When the run is due again; `None` if only an answer or another event wakes it.
         wake_at: Option<Timestamp>,
-        /// What it waits for.
+        /// Why it waits.
         waiting_for: WaitReason,
     },
-    /// The run is over.
+    /// The run has finished.
     Finish(Finish),
 }
 
@@ -164,39 +164,39 @@ pub enum RunState {
 pub struct Finish {
     /// The outcome.
     pub outcome: Outcome,
-    /// Its outputs, a JSON value.
+    /// The outputs, a JSON value.
     pub outputs: Option<String>,
-    /// Why it did not succeed, a JSON object.
+    /// The error of a run without success, a JSON object.
     pub error: Option<String>,
-    /// What changes for its skill. If the skill has changed meanwhile, nothing is stored.
+    /// The change of the skill's state. If the skill has changed meanwhile, the whole batch is rejected.
     pub aftermath: Option<Box<Aftermath>>,
-    /// When.
+    /// When the run ended.
     pub at: Timestamp,
 }
 
-/// An event to be stored.
+/// An event to store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEvent {
     /// When it happened.
     pub at: Timestamp,
-    /// The word for what happened.
+    /// The event's kind, such as `asked`.
     pub kind: String,
-    /// The rest, a JSON object.
+    /// All other fields, a JSON object.
     pub body: String,
 }
 
-/// An event of a run.
+/// A stored event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredEvent {
-    /// Its place among all events of the store; grows, never reused.
+    /// The sequence number over all events of the store; it grows and is never reused.
     pub seq: u64,
     /// The run.
     pub run: RunId,
     /// When it happened.
     pub at: Timestamp,
-    /// The word for what happened.
+    /// The event's kind, such as `asked`.
     pub kind: String,
-    /// The rest, a JSON object.
+    /// All other fields, a JSON object.
     pub body: String,
 }
 
@@ -207,50 +207,51 @@ impl StoredEvent {
     }
 }
 
-/// A change beside the events of a batch.
+/// A change stored with the events of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
-    /// Keeps a result for later runs.
+    /// Caches a tool result for later runs.
     Cache {
-        /// Tool and arguments, hashed.
+        /// The hash of tool and arguments.
         key: String,
-        /// The value, JSON.
+        /// The result, JSON.
         value: String,
-        /// When it was made.
+        /// When it was cached.
         at: Timestamp,
-        /// When it is too old.
+        /// When it expires.
         expires_at: Timestamp,
     },
-    /// Asks a person.
+    /// Asks a person a question.
     Ask(NewApproval),
-    /// Leaves a message for a person in the outbox.
+    /// Adds a notice to the outbox.
     Notice {
-        /// The same notice of the same run is sent once between two finishes.
+        /// Identifies the notice within the run: until the run finishes again, a notice with the same key is
+        /// sent once.
         key: String,
-        /// What is sent and where, JSON.
+        /// Content and destination, JSON.
         body: String,
-        /// When.
+        /// When it was added.
         at: Timestamp,
     },
-    /// Keeps a fact.
+    /// Stores a fact.
     Fact(NewFact),
-    /// Opens a conversation. One that is open under this id already stays as it is.
+    /// Opens a conversation, unless one with this id already exists.
     Open(NewConversation),
-    /// Says something in a conversation; dropped if that is not there any more.
+    /// Adds messages to a conversation; dropped if the conversation does not exist any more.
     Say {
         /// The conversation.
         conversation: String,
-        /// The place of the first message among all that the run says in the conversation. What
-        /// the run has said at a place is never said again.
+        /// The position of the first message among all messages of the run in the conversation. A position
+        /// that the run has already filled is skipped.
         first: u32,
-        /// The messages, each at the next place.
+        /// The messages, at consecutive positions.
         messages: Vec<NewMessage>,
     },
-    /// Counts what a call of a model used, in the place of what was reserved for it.
+    /// Records the usage of a model call and removes its reservation.
     Spend(Spend),
-    /// Gives back what was reserved for a call that was not answered.
+    /// Releases the reservation of a model call that got no reply.
     Unreserve {
-        /// The key under which it was reserved.
+        /// The key of the reservation.
         key: String,
     },
 }
@@ -258,15 +259,15 @@ pub enum Write {
 /// A question for a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewApproval {
-    /// Its name, never used twice.
+    /// The id, never reused.
     pub id: String,
-    /// Where in the run it is asked.
+    /// The path of the step that asks.
     pub path: String,
-    /// The question.
+    /// The text of the question.
     pub message: String,
-    /// What may be answered, a JSON list.
+    /// The possible answers, a JSON list.
     pub options: String,
-    /// What would be done, a JSON object with tool and arguments.
+    /// The operation to approve, a JSON object with tool and arguments.
     pub operation: String,
     /// When it was asked.
     pub at: Timestamp,
@@ -277,116 +278,119 @@ pub struct NewApproval {
 pub struct ApprovalRow {
     /// The question.
     pub asked: NewApproval,
-    /// The run that waits.
+    /// The waiting run.
     pub run: RunId,
-    /// Its skill.
+    /// The skill of the run.
     pub skill: String,
-    /// Its revision.
+    /// The revision of the skill.
     pub revision: String,
-    /// The answer, once there is one.
+    /// The answer; `None` until one is given.
     pub decision: Option<Decision>,
 }
 
 /// An answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// One of the options.
+    /// The chosen option.
     pub answer: String,
-    /// Who gave it.
+    /// Who answered.
     pub by: String,
-    /// When.
+    /// When it was given.
     pub at: Timestamp,
 }
 
 /// The result of answering a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecisionResult {
-    /// It counts; the run is due again.
+    /// The answer was stored; the run is due again.
     Accepted(ApprovalRow),
-    /// Another answer came first, or, if the row has no answer, the run ended before one came.
+    /// The question was already answered or, if the row has no decision, the run ended before an answer
+    /// came.
     Already(ApprovalRow),
-    /// There is no such question.
+    /// No question has this id.
     Unknown,
 }
 
-/// What a skill file defined when it could last be read.
+/// The skill that a file defined when it was last readable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoodFile {
     /// The file.
     pub path: String,
     /// The skill.
     pub skill: String,
-    /// Its revision, whose content is stored.
+    /// The revision of the skill, whose content is stored.
     pub revision: String,
 }
 
-/// A standing permission (`approvals approve --always`).
+/// A stored permission (`approvals approve --always`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grant {
-    /// Its name.
+    /// The id.
     pub id: String,
-    /// The skill; empty for one that holds for a tool, whatever calls it.
+    /// The skill; empty for a grant of a tool for all callers.
     pub skill: String,
-    /// The revision; another one asks again. For a tool: its description by its server, hashed.
+    /// The revision that it is limited to; another revision asks again. For a tool: the hash of the
+    /// description that its server gives.
     pub revision: String,
-    /// Tool and exact arguments, hashed. For a tool: its full name.
+    /// The hash of tool and exact arguments. For a tool: its full name.
     pub operation: String,
-    /// Which other arguments it allows, a JSON object from names to exact values or texts with `*`;
-    /// none allows exactly the ones it was given for. The store never looks into it.
+    /// The other arguments that it allows: a JSON object from names to exact values or texts with `*`.
+    /// `None` allows only the arguments it was granted for. The store never parses it.
     pub pattern: Option<String>,
-    /// What it allows, for people.
+    /// A description of what it allows, for people.
     pub describes: String,
-    /// Who gave it.
+    /// Who granted it.
     pub by: String,
-    /// When.
+    /// When it was granted.
     pub at: Timestamp,
 }
 
 impl Grant {
-    /// The tool that it holds for, whatever calls it; none if it is for a skill.
+    /// Returns the tool of a grant for all callers, or `None` if the grant is limited to a skill.
     pub fn tool(&self) -> Option<&str> {
         self.skill.is_empty().then_some(self.operation.as_str())
     }
 }
 
-/// A run as it stands.
+/// A stored run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// Its name.
+    /// The id.
     pub id: RunId,
     /// The skill.
     pub skill: String,
-    /// Its pinned revision.
+    /// The pinned revision of the skill.
     pub revision: String,
     /// How the skill runs.
     pub tier: Tier,
-    /// Who owns the skill.
+    /// The agent that the skill belongs to.
     pub agent_id: String,
-    /// What fired it.
+    /// The cause of the fire.
     pub cause: Cause,
-    /// The planned instant, or the first of a stretch that brought no run.
+    /// The slot, or the first slot of a stretch without runs.
     pub slot: Option<Timestamp>,
-    /// The last instant of such a stretch.
+    /// The last slot of such a stretch.
     pub slot_until: Option<Timestamp>,
-    /// How many slots it stands for; 1 unless it is a stretch.
+    /// The number of slots that the row covers; 1 unless it is a stretch.
     pub slot_count: u64,
-    /// The caller's key.
+    /// The key of the fire.
     pub key: Option<String>,
-    /// The run it was made from.
+    /// The earlier run that this one repeats.
     pub parent: Option<RunId>,
-    /// Where it stands.
+    /// The current status.
     pub status: RunStatus,
-    /// How it ended.
+    /// How the run ended; `None` if it has not.
     pub outcome: Option<Outcome>,
-    /// Inputs, a JSON object.
+    /// The inputs, a JSON object.
     pub inputs: String,
-    /// Outputs, JSON.
+    /// The outputs, JSON.
     pub outputs: Option<String>,
-    /// Why it did not succeed, a JSON object.
+    /// The error of a run without success, a JSON object.
     pub error: Option<String>,
-    /// What models took for it, a JSON object: what the ledger knew of its scope when it ended.
+    /// The tokens and cost of its model calls, a JSON object: the totals of its scope in the ledger when it
+    /// ended.
     pub usage: Option<String>,
-    /// When it was asked for.
+    /// When the run was requested.
     pub admitted_at: Timestamp,
     /// When it was first driven.
     pub started_at: Option<Timestamp>,
@@ -394,54 +398,54 @@ pub struct RunRow {
     pub finished_at: Option<Timestamp>,
     /// When it is due again.
     pub wake_at: Option<Timestamp>,
-    /// What it waits for.
+    /// Why it waits.
     pub waiting_for: Option<WaitReason>,
-    /// Who asked it to stop.
+    /// Who requested its cancellation.
     pub cancel_by: Option<String>,
-    /// Who drives it.
+    /// The owner of the lease.
     pub owner: Option<String>,
-    /// How often it has finished; a resumed run finishes again.
+    /// How often the run has finished; a resumed run finishes again.
     pub finish_ordinal: u32,
 }
 
-/// Which runs to list, newest first.
+/// A filter for lists of runs, which are sorted newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RunFilter {
-    /// Of this skill.
+    /// Only runs of this skill.
     pub skill: Option<String>,
-    /// Of any other skill than this one.
+    /// Only runs of other skills than this one.
     pub not_skill: Option<String>,
-    /// In one of these states; empty means any.
+    /// Only runs in one of these statuses; empty for any.
     pub statuses: Vec<RunStatus>,
-    /// With one of these outcomes; empty means any.
+    /// Only runs with one of these outcomes; empty for any.
     pub outcomes: Vec<Outcome>,
-    /// Whose id begins so.
+    /// Only runs whose id has this prefix.
     pub id_prefix: Option<String>,
-    /// Admitted at or after.
+    /// Only runs admitted at or after this instant.
     pub since: Option<Timestamp>,
     /// Maximum number of results.
     pub limit: Option<u32>,
 }
 
-/// Some runs of a long list.
+/// One page of a list of runs.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct RunPage {
     /// The runs.
     pub runs: Vec<RunRow>,
-    /// Where the next page begins; none if this one is empty.
+    /// Where the next page begins; `None` if this page is empty.
     pub end: Option<PageEnd>,
 }
 
-/// The last run of a page, as the store counts them. It stays true when that run is deleted.
+/// The position of the last run of a page. It stays valid if that run is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageEnd(pub i64);
 
-/// The wish to delete what is old.
+/// A request to delete old runs and expired results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prune {
-    /// Runs that ended before this instant.
+    /// Deletes runs that ended before this instant.
     pub before: Timestamp,
-    /// The present, for cached results.
+    /// The current time, which decides which cached results have expired.
     pub now: Timestamp,
     /// Maximum number of runs per request, so that other writes do not wait long.
     pub limit: u32,
@@ -449,26 +453,26 @@ pub struct Prune {
     pub only_count: bool,
 }
 
-/// What was deleted, or would be.
+/// The rows that were deleted, or would be.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct PruneResult {
-    /// The runs.
+    /// The deleted runs.
     pub runs: Vec<RunId>,
-    /// How many events they had.
+    /// The number of their events.
     pub events: u64,
-    /// How many cached results were too old.
+    /// The number of expired cached results.
     pub results: u64,
 }
 
-/// The result of a request to stop a run.
+/// The result of a cancel request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CancelState {
-    /// It had not begun or was parked, and is over now.
+    /// The run was queued or parked and has now ended.
     Done(RunRow),
-    /// The driver will see the request.
+    /// The run is being driven; its driver will see the request.
     Asked(RunRow),
-    /// It was over already.
+    /// The run had already ended.
     Already(RunRow),
-    /// There is no such run.
+    /// No run has this id.
     Unknown,
 }

@@ -1,20 +1,19 @@
-//! Stored skills: records and timed file skills, and their slots.
+//! Stored skills (records, and file skills with a schedule) and their slots.
 //!
-//! Callers decide what a slot means, when the next one is and what follows a failure. The store
-//! makes sure that only one of several concurrent decisions is applied.
+//! Callers decide what a slot means, when the next one is and what follows a failure. The store ensures that
+//! only one of several concurrent decisions is applied.
 
 use deft_model::{DisabledReason, Outcome, RunId, Tier, Trigger};
 use jiff::Timestamp;
 
 use crate::{Answer, NewNotice};
 
-/// Rows of skills: records, and file skills. See [`Store`](crate::Store) for what holds for every
-/// method.
+/// Rows of records and file skills. See [`Store`](crate::Store) for the rules that all methods follow.
 pub trait StoredSkills: Send + Sync {
-    /// Stores skills, or new contents of skills, in one transaction.
+    /// Stores new skills, or new contents of existing ones, in one transaction.
     fn put_skills(&self, skills: Vec<NewSkill>) -> Answer<'_, Vec<PutResult>>;
 
-    /// Changes the state of a skill, unless it has changed since `version`; then there is no row.
+    /// Changes the state of a skill if its version is still `version`; otherwise returns `None`.
     fn change_skill(
         &self,
         id: i64,
@@ -25,39 +24,39 @@ pub trait StoredSkills: Send + Sync {
         Box::pin(async { Ok(changed.await?.pop().flatten()) })
     }
 
-    /// Changes the states of several skills, in one transaction. Each has its own version; a skill
-    /// with another version stays as it is, and the others change.
+    /// Changes the states of several skills in one transaction. A skill whose version differs from the given
+    /// one stays as it is; the others change.
     fn change_skills(
         &self,
         changes: Vec<(i64, u64, SkillChange)>,
     ) -> Answer<'_, Vec<Option<SkillRow>>>;
 
-    /// Forgets a skill. Its runs stay.
+    /// Deletes a skill. Its runs stay.
     fn remove_skill(&self, id: i64) -> Answer<'_, Option<SkillRow>>;
 
-    /// A skill by its number.
+    /// Returns a skill by its number.
     fn skill_by_id(&self, id: i64) -> Answer<'_, Option<SkillRow>>;
 
-    /// A skill by the name that its runs carry.
+    /// Returns a skill by the name that its runs have.
     fn skill(&self, skill: &str) -> Answer<'_, Option<SkillRow>>;
 
-    /// Skills in the order of their names.
+    /// Returns the skills that match, sorted by name.
     fn skills(&self, filter: SkillFilter) -> Answer<'_, Vec<SkillRow>>;
 
-    /// How many skills match; the limit is ignored.
+    /// Returns the number of skills that match; the limit is ignored.
     fn count_skills(&self, filter: SkillFilter) -> Answer<'_, u64>;
 
-    /// Names of file skills that tools have changed, each with the content of its row.
+    /// Returns the names of file skills that tools have changed, each with the content of its row.
     fn changed_files(&self) -> Answer<'_, Vec<(String, String)>>;
 
-    /// The content of a record, as it was stored; of a file skill, what tools changed about it.
+    /// Returns the stored content of a record, or the overlay of a file skill.
     fn skill_content(&self, id: i64) -> Answer<'_, Option<String>>;
 }
 
-/// The next slots of timed skills. See [`Store`](crate::Store) for what holds for every method.
+/// The slots of scheduled skills. See [`Store`](crate::Store) for the rules that all methods follow.
 pub trait SkillSlots: Send + Sync {
-    /// Skills whose next slot has come, the earliest first; only those whose slot is later than
-    /// `after`, if that is given.
+    /// Returns skills whose next slot is due, earliest first. With `after`, only skills whose next slot is
+    /// later than that.
     fn due_skills(
         &self,
         after: Option<Timestamp>,
@@ -65,15 +64,15 @@ pub trait SkillSlots: Send + Sync {
         limit: u32,
     ) -> Answer<'_, Vec<SkillRow>>;
 
-    /// The earliest slot of all.
+    /// Returns the earliest slot of all enabled skills.
     fn next_due(&self) -> Answer<'_, Option<Timestamp>>;
 
-    /// Moves skills past slots that bring no run. Returns which steps were applied; the others lost
-    /// to another process.
+    /// Moves skills past slots without runs. Returns for each step whether it was applied; if not, another
+    /// process was faster.
     fn pass_slots(&self, steps: Vec<SlotStep>) -> Answer<'_, Vec<bool>>;
 }
 
-/// Where a skill was written.
+/// Where a skill is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkillOrigin {
     /// In the store.
@@ -82,182 +81,183 @@ pub enum SkillOrigin {
     File,
 }
 
-/// What a skill is, as far as the store has to know.
+/// The properties of a skill that the store needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillText {
-    /// The name that its runs carry; unique.
+    /// The unique name that its runs have.
     pub skill: String,
-    /// Who owns it.
+    /// The agent that it belongs to.
     pub agent_id: String,
-    /// Its name in prose.
+    /// The display name.
     pub name: String,
-    /// Where it was written.
+    /// Where it is defined.
     pub origin: SkillOrigin,
     /// The hash of its content.
     pub revision: String,
     /// How it runs.
     pub tier: Tier,
-    /// What makes it fire.
+    /// The trigger that starts it.
     pub trigger: Trigger,
-    /// When it fires and the rule for late slots, a JSON object.
+    /// The schedule and the misfire rule, a JSON object.
     pub timing: Option<String>,
-    /// Tools without which it cannot run.
+    /// Tools that it requires.
     pub required_tools: Vec<String>,
 }
 
-/// The state of a skill: whether it fires, and the results of its last runs.
+/// The state of a skill: whether it is enabled, and the results of its last runs.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// Why it does not fire; none if it does.
+    /// Why it is disabled; `None` if it is enabled.
     pub disabled: Option<DisabledReason>,
-    /// How often it failed in a row.
+    /// The number of failures in a row.
     pub streak: u32,
-    /// Slots before this instant are not run.
+    /// Slots before this instant are skipped.
     pub backoff_until: Option<Timestamp>,
-    /// When people were last told that it fails; none once they were told that it works again.
+    /// When a failure was last reported to people; `None` once its recovery was reported.
     pub alerted_at: Option<Timestamp>,
-    /// When people were last told of a completion.
+    /// When a completion was last reported to people.
     pub notified_at: Option<Timestamp>,
-    /// When it last ran.
+    /// When its last run was.
     pub last_run_at: Option<Timestamp>,
-    /// Its outcome.
+    /// The outcome of its last run.
     pub last_run_status: Option<String>,
-    /// The same in a sentence.
+    /// The result of its last run, in a sentence.
     pub last_run_summary: Option<String>,
 }
 
-/// The slots of a skill.
+/// The position of a skill in its schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Timeline {
-    /// Where the grid of an interval starts: the moment in which the skill was enabled.
+    /// The start of an interval's grid: when the skill was enabled.
     pub anchor: Option<Timestamp>,
     /// The earliest slot that has not been decided.
     pub next_at: Option<Timestamp>,
 }
 
-/// A skill that is to be stored.
+/// A skill to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSkill {
-    /// What it is.
+    /// Its properties.
     pub text: SkillText,
-    /// The record itself, JSON; for a file skill what tools changed about it, none if that is nothing.
+    /// The record, JSON. For a file skill: its overlay, or `None` if it has none.
     pub content: Option<String>,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
-    /// Its next slot.
+    /// Its position in its schedule.
     pub timeline: Timeline,
-    /// Number and version of the row that it takes the place of; none makes a new one.
+    /// Number and version of the row to replace; `None` inserts a row.
     pub replaces: Option<(i64, u64)>,
-    /// When.
+    /// When it is stored.
     pub at: Timestamp,
 }
 
 /// The result of storing a [`NewSkill`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PutResult {
-    /// It is stored.
+    /// The skill was stored.
     Stored(Box<SkillRow>),
-    /// Another skill has the name, or the row to be replaced has changed or is gone.
+    /// The name belongs to another skill, or the row to replace has changed or is gone. Contains the
+    /// conflicting row; `None` if it is gone.
     Refused(Option<Box<SkillRow>>),
 }
 
-/// A new standing, and a new place in time where that changes too.
+/// A change of the state of a skill and, optionally, of its position in its schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillChange {
-    /// How it stands from now on.
+    /// The new state.
     pub standing: Standing,
-    /// Its next slot, if that is not to stay as it is.
+    /// The new position; `None` keeps the old one.
     pub timeline: Option<Timeline>,
-    /// When.
+    /// When the change is made.
     pub at: Timestamp,
 }
 
-/// A change of the skill of a run, made together with the end of the run.
+/// The change of a run's skill that is stored with the end of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aftermath {
     /// The skill.
     pub id: i64,
-    /// The version that the change was decided upon.
+    /// The version that the change is based on.
     pub version: u64,
-    /// What changes.
+    /// The change.
     pub change: SkillChange,
 }
 
-/// A skill as it stands.
+/// A stored skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillRow {
-    /// Its number, never used twice.
+    /// The number, never reused.
     pub id: i64,
-    /// What it is.
+    /// Its properties.
     pub text: SkillText,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
-    /// Its next slot.
+    /// Its position in its schedule.
     pub timeline: Timeline,
-    /// When it was stored first.
+    /// When it was first stored.
     pub created_at: Timestamp,
     /// When its content or state was last changed.
     pub updated_at: Timestamp,
-    /// Grows with every change but that of the next slot.
+    /// Grows with every change except a move to the next slot.
     pub version: u64,
 }
 
-/// Which skills to list.
+/// A filter for lists of skills.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SkillFilter {
-    /// Only those that fire, or only those that do not.
+    /// Only enabled skills, or only disabled ones.
     pub enabled: Option<bool>,
-    /// Only those with this trigger.
+    /// Only skills with this trigger.
     pub trigger: Option<Trigger>,
-    /// Only those that run in this way.
+    /// Only skills of this tier.
     pub tier: Option<Tier>,
-    /// Only those of this agent.
+    /// Only skills of this agent.
     pub agent_id: Option<String>,
-    /// Only those with this name or number of a name, for any agent.
+    /// Only skills with this display name, of any agent.
     pub name: Option<String>,
-    /// Only those written there.
+    /// Only skills defined there.
     pub origin: Option<SkillOrigin>,
-    /// Only those that do not fire for this reason.
+    /// Only skills disabled for this reason.
     pub disabled: Option<DisabledReason>,
     /// Maximum number of results.
     pub limit: Option<u32>,
 }
 
-/// A step of a skill along its slots. It counts only if the skill still stands at `from` and rests
-/// as it did when the step was decided: a run that failed meanwhile has changed what follows.
+/// A move of a skill to its next slot. It is applied only if the skill is still at `from` and its backoff is
+/// still `rest`: a run that failed meanwhile changes what follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotStep {
     /// The skill.
     pub id: i64,
-    /// The slot it stands at.
+    /// The slot that the skill was at when the step was decided.
     pub from: Timestamp,
-    /// Until when it rests, as far as was known.
+    /// The end of the backoff when the step was decided.
     pub rest: Option<Timestamp>,
-    /// The next one; none when there is none.
+    /// The next slot; `None` after the last one.
     pub to: Option<Timestamp>,
-    /// Slots that bring no run, and why.
+    /// Slots without runs, and why.
     pub passed: Vec<PassedSlots>,
-    /// Nothing follows: without a run, the skill has done what it was for.
+    /// Whether this is the last slot of the skill: if it brings no run, the skill is disabled as done.
     pub last: bool,
-    /// What people are told when it passes without a run.
+    /// The notice to send if the slot passes without a run.
     pub notice: Option<NewNotice>,
-    /// When this was decided.
+    /// When the step was decided.
     pub at: Timestamp,
 }
 
-/// A slot, or a stretch of slots, that brings no run.
+/// A slot, or a stretch of slots, without a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassedSlots {
-    /// The name of its row among the runs.
+    /// The id of its row in the table of runs.
     pub run: RunId,
     /// The first slot.
     pub slot: Timestamp,
-    /// The last one of a stretch.
+    /// The last slot of a stretch; `None` for one slot.
     pub until: Option<Timestamp>,
-    /// How many.
+    /// The number of slots.
     pub count: u64,
-    /// `skipped`, `missed`, or `error` where nothing could be begun.
+    /// `skipped`, `missed`, or `error` if nothing could be started.
     pub outcome: Outcome,
-    /// Why, a JSON object.
+    /// The reason, a JSON object.
     pub error: String,
 }

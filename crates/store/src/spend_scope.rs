@@ -5,23 +5,23 @@ use std::fmt;
 use deft_model::SpendSubject;
 use jiff::civil::Date;
 
-/// Whose spending is counted, on one day unless it is a run.
+/// The subject whose spending is summed, per day unless it is a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpendScope {
-    /// Whose spending it is.
+    /// A run, an agent, a skill, or everything.
     pub subject: SpendSubject,
-    /// The day; none for a run.
+    /// The day; `None` for a run.
     pub day: Option<Date>,
 }
 
 impl SpendScope {
-    /// The spending of a subject on a day.
+    /// Returns the scope of a subject on a day.
     pub fn on_day(day: Date, subject: SpendSubject) -> Self {
         let day = Some(day);
         Self { subject, day }
     }
 
-    /// The scope with this name.
+    /// Parses the name of a scope; `None` if it is invalid.
     pub fn from_name(name: &str) -> Option<Self> {
         let dated = name.rsplit_once('@');
         let dated = dated.and_then(|(subject, day)| Some((subject, day.parse().ok()?)));

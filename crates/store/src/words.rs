@@ -1,12 +1,12 @@
-//! Words of texts and queries, the same for every backend.
+//! Word splitting and matching for searches, the same for every backend.
 //!
-//! No stemming and no ranking: a word of a query fits whatever begins with it, which is enough for
+//! No stemming and no ranking: a word of a query matches every word that begins with it. That is enough for
 //! plurals and for words that are still being typed.
 
-/// How many characters of a text are shown before and after what was found.
+/// The number of characters in a snippet before and after the match.
 const AROUND: (usize, usize) = (40, 120);
 
-/// The words of a text with the places where they begin.
+/// Yields the words of `text` in lower case, with their byte offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut rest = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -22,19 +22,19 @@ fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
     })
 }
 
-/// Scripts that put no spaces between words: each sign is a word.
+/// Whether `c` belongs to a script without spaces between words; there, each character is a word.
 fn stands_alone(c: char) -> bool {
     matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The words of a text in a row, for an index that splits at spaces.
+/// Returns the words of `text` joined by spaces, for an index that splits at spaces.
 pub(crate) fn index(text: &str) -> String {
     let words: Vec<String> = words(text).map(|(_, word)| word).collect();
     words.join(" ")
 }
 
-/// The words of a search.
+/// The words of a search query.
 pub struct Query(Vec<String>);
 
 impl Query {
@@ -43,20 +43,20 @@ impl Query {
         Self(words(text).map(|(_, word)| word).collect())
     }
 
-    /// In the language of FTS5; none if nothing fits.
+    /// Returns the query in the syntax of FTS5, or `None` if it has no words.
     pub(crate) fn fts(&self) -> Option<String> {
         let words: Vec<String> = self.0.iter().map(|word| format!("\"{word}\"*")).collect();
         (!words.is_empty()).then(|| words.join(" AND "))
     }
 
-    /// Whether every word of the query begins a word of the text.
+    /// Whether every word of the query is a prefix of a word of `text`.
     pub fn fits(&self, text: &str) -> bool {
         let there: Vec<String> = words(text).map(|(_, word)| word).collect();
         let begins = |wish: &String| there.iter().any(|word| word.starts_with(wish));
         !self.0.is_empty() && self.0.iter().all(begins)
     }
 
-    /// The part of a text around the first word that fits, on one line.
+    /// Returns the part of `text` around the first matching word, on one line.
     pub fn snippet(&self, text: &str) -> String {
         let wanted = |word: &str| self.0.iter().any(|wish| word.starts_with(wish));
         let found = words(text).find(|(_, word)| wanted(word));

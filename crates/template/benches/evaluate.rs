@@ -1,4 +1,4 @@
-//! How long it takes to evaluate one condition or render one template that has been parsed.
+//! Evaluation of one parsed condition, and rendering of one parsed template.
 
 #![expect(clippy::unwrap_used, reason = "the inputs are fixed and valid")]
 
@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// Values kept by name, as an engine keeps them.
+/// A scope with values in a map, as in the engine.
 struct World(HashMap<&'static str, Arc<serde_json::Value>>);
 
 impl World {

@@ -1,4 +1,4 @@
-//! How long it takes to parse one typical template or condition.
+//! Parsing of one typical template or condition.
 
 #![expect(clippy::unwrap_used, reason = "the inputs are fixed and valid")]
 

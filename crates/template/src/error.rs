@@ -1,18 +1,18 @@
-//! The one error type of both languages.
+//! The error type of both languages.
 //!
-//! It does not draw source lines; the caller has the file and knows where the text sits in it.
+//! Not here: excerpts of the source. The caller has the file and the position of the text in it.
 
 use std::ops::Range;
 
-/// A problem inside a template or condition; `span` is a byte range in the text that was given.
+/// A problem in a template or condition; `span` is a byte range in the given text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SyntaxError {
-    /// What is wrong: lower case, values in backticks, no full stop.
+    /// The message: lower case, values in backticks, no full stop.
     pub message: String,
-    /// Where it is, as a byte range that lies inside the text and on character boundaries.
+    /// The affected byte range, within the text and on character boundaries.
     pub span: Range<usize>,
-    /// What to write instead, when that is known.
+    /// What to write instead, if known.
     pub hint: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl SyntaxError {
     }
 }
 
-/// A sentence of the Python parser the way ours are written: lower case, no full stop.
+/// Rewrites a message of the Python parser in our style: lower case, no full stop.
 pub fn house_style(sentence: &str) -> String {
     let mut chars = sentence.chars();
     let first = chars.next().into_iter().flat_map(char::to_lowercase);

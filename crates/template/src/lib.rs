@@ -1,14 +1,14 @@
-//! The two little languages inside YAML skills: Jinja templates and Python conditions.
+//! The two small languages inside YAML skills: Jinja templates and Python conditions.
 //!
-//! A [`Template`] is text with `{{ … }}` in it, a [`Condition`] is one Python expression. Both are
-//! parsed once, tell which names they read and whether a missing name would matter, and are
-//! rendered or evaluated as often as needed against a [`Scope`]. Values are Python's in both.
+//! A [`Template`] is text with `{{ … }}`, a [`Condition`] is one Python expression. Both are parsed once,
+//! report which names they read and whether a missing name would matter, and can be rendered or evaluated
+//! repeatedly against a [`Scope`]. Both use Python values.
 //!
-//! This crate does not know which names exist: the caller compares [`NameUse`]s with what a skill
-//! defines, and answers for them at run time. It has no clock, no files and no interpreter; what
-//! only a full Python can do is an error of the kind [`EvalKind::Unsupported`], for the caller to
-//! hand on. Secrets are placeholders here, and their contents never come in. Spans are byte ranges
-//! in the text that was given; mapping them back into a YAML file is the caller's part.
+//! The caller knows which names exist: it compares the [`NameUse`]s with the names that a skill defines, and
+//! provides their values at run time. This crate has no clock, file access or interpreter. Expressions that
+//! require full Python are errors of the kind [`EvalKind::Unsupported`]; the caller can pass these to the
+//! sandbox. Secrets are represented by placeholders; this crate never gets their contents. Spans are byte
+//! ranges in the given text; the caller maps them to positions in a YAML file.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

@@ -1,6 +1,6 @@
-//! The syntax that makes a text a template. Not here: parsing it.
+//! Detection of template syntax in a text. Not here: parsing it.
 
-/// Tells whether a text has any template syntax: `{{`, `{%` or `{#`.
+/// Whether a text contains template syntax: `{{`, `{%` or `{#`.
 pub fn has_markup(text: &str) -> bool {
     let mut rest = text.as_bytes();
     while let Some(at) = rest.iter().position(|byte| *byte == b'{') {

@@ -1,28 +1,28 @@
-//! What both languages report about the names they read.
+//! Free names, as both languages report them.
 //!
-//! It does not hold bound names (loop variables, comprehension targets, …): those never leave
-//! the walk that finds the free ones.
+//! Bound names (loop variables, comprehension targets, …) are not included; the walks that find free names
+//! handle them.
 
 use std::ops::Range;
 
-/// A name the text reads.
+/// A use of a free name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameUse {
-    /// The name itself.
+    /// The name.
     pub name: String,
-    /// Where the name stands.
+    /// Its byte range.
     pub span: Range<usize>,
-    /// True when a missing value does no harm here, e.g. under `default(…)` or `is defined`.
+    /// Whether a missing value does no harm here, e.g. under `default(…)` or `is defined`.
     pub guarded: bool,
-    /// True when the value becomes part of a text as it is, so that `None` would stand there.
+    /// Whether the value is inserted into text directly, where `None` would be printed.
     pub printed: bool,
-    /// The first attribute read on it with its span: `inputs.key` and `inputs["key"]` give `key`.
+    /// The first attribute read from it, with its span: `key` for `inputs.key` and `inputs["key"]`.
     ///
     /// A method call such as `info.get("x")` reads no attribute.
     pub attribute: Option<(String, Range<usize>)>,
 }
 
-/// Puts uses into the order of the text; the walks follow evaluation order instead.
+/// Sorts uses by position in the text; the walks follow evaluation order.
 pub(crate) fn in_text_order(mut uses: Vec<NameUse>) -> Vec<NameUse> {
     if !uses.is_sorted_by_key(|name| name.span.start) {
         uses.sort_by_key(|name| name.span.start);

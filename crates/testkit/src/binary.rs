@@ -1,4 +1,4 @@
-//! Finding the test server, or building it.
+//! Locates the binary of the test server, or builds it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use std::time::SystemTime;
 
 const NAME: &str = "deft-test-server";
 
-/// The path of `deft-test-server`, built from the sources as they are now.
+/// Returns the path of `deft-test-server`, built from the current sources.
 ///
-/// A binary next to the running test is taken if it is newer than its sources,
-/// so that tests do not queue for cargo's lock; else cargo builds it.
+/// A binary next to the running test is used if it is newer than its sources, so tests do not wait for
+/// cargo's lock; otherwise cargo builds it.
 pub fn server_binary() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     FOUND.get_or_init(find_or_build).clone()

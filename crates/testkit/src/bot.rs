@@ -1,5 +1,5 @@
-//! A double of the Telegram Bot API: it keeps the rules that a sender can break,
-//! hands out updates as the real one does, and fails on request in its words.
+//! A double of the Telegram Bot API. It enforces the rules that a sender can break, returns updates as the
+//! real API does, and returns the real API's errors on request.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -10,52 +10,52 @@ use serde_json::{Value, json};
 use crate::double::{HttpDouble, Reaction, lock};
 use crate::wire::Request;
 
-/// What the next call of a method meets instead of a good answer.
+/// A scripted response to the next call of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BotAnswer {
-    /// A good answer after all, to place failures in between.
+    /// The normal response, to place failures between successes.
     Ok,
     /// Too many requests: `429` with this many seconds to wait.
     TooMany(u64),
-    /// An error with this code and description.
+    /// An error with a code and a description.
     Error(u16, String),
-    /// A status with a body that is not from the Bot API.
+    /// A status with a body that the Bot API would not send.
     Foreign(u16, String),
-    /// No answer at all until the client gives up.
+    /// No response: the connection stays open until the client gives up.
     Hang,
-    /// The end of the connection.
+    /// The connection is closed without a response.
     Close,
 }
 
-/// A call that the double was asked for.
+/// A call that the double received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BotCall {
     /// The method, such as `sendMessage`.
     pub method: String,
-    /// Its arguments.
+    /// The arguments.
     pub body: Value,
 }
 
-/// How long a test waits for a call before it fails.
+/// The time a test waits for a call before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 struct State {
     script: VecDeque<BotAnswer>,
-    /// Answers for calls of one method only.
+    /// Scripted responses by method.
     scripts: HashMap<String, VecDeque<BotAnswer>>,
-    /// What happened and was not confirmed yet.
+    /// Updates not yet confirmed by the client.
     updates: Vec<Value>,
     /// The number of the last update.
     last: i64,
     calls: Vec<BotCall>,
-    /// How many messages were taken.
+    /// The number of accepted messages.
     sent: i64,
 }
 
-/// The double; it stops when it is dropped.
+/// The double. Dropping it stops the server.
 pub struct BotApi {
-    /// What to give to a client as the base URL.
+    /// The base URL for clients.
     pub url: String,
     /// The token of its only bot.
     pub token: String,
@@ -66,7 +66,7 @@ pub struct BotApi {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Rung whenever the state has changed.
+    /// Notified on every change of the state.
     changed: Condvar,
 }
 
@@ -85,19 +85,19 @@ impl BotApi {
         }
     }
 
-    /// What the next calls meet, in this order; after that all is well.
+    /// Scripts the responses to the next calls, in this order. Later calls get the normal response.
     pub fn script(&self, answers: impl IntoIterator<Item = BotAnswer>) {
         lock(&self.shared.state).script.extend(answers);
     }
 
-    /// What the next calls of one method meet, in this order; after that all is well.
+    /// Like [`Self::script`], for the calls of one method.
     pub fn script_for(&self, method: &str, answers: impl IntoIterator<Item = BotAnswer>) {
         let mut state = lock(&self.shared.state);
         let script = state.scripts.entry(method.to_owned()).or_default();
         script.extend(answers);
     }
 
-    /// A person writes. Gives the number of the update.
+    /// Adds an update for a message from a person, and returns its number.
     pub fn write(&self, chat: i64, text: &str) -> i64 {
         self.push(json!({"message": {
             "message_id": 900, "date": 1_760_000_000, "text": text,
@@ -105,7 +105,7 @@ impl BotApi {
         }}))
     }
 
-    /// A person presses a button of a message. Gives the number of the update.
+    /// Adds an update for a pressed button of a message, and returns its number.
     pub fn press(&self, chat: i64, message: i64, data: &str) -> i64 {
         self.push(json!({"callback_query": {
             "id": "q1", "data": data, "from": {"id": chat, "first_name": "Ada"},
@@ -113,7 +113,7 @@ impl BotApi {
         }}))
     }
 
-    /// Something happens. Gives the number of the update.
+    /// Adds an update and returns its number.
     pub fn push(&self, mut update: Value) -> i64 {
         let mut state = lock(&self.shared.state);
         state.last += 1;
@@ -123,21 +123,21 @@ impl BotApi {
         state.last
     }
 
-    /// Numbers of updates that are not confirmed yet.
+    /// Returns the numbers of updates not yet confirmed.
     pub fn unconfirmed(&self) -> Vec<i64> {
         let state = lock(&self.shared.state);
         let number = |update: &Value| update["update_id"].as_i64();
         state.updates.iter().filter_map(number).collect()
     }
 
-    /// Bodies of the calls of one method.
+    /// Returns the bodies of the calls of one method.
     pub fn calls_of(&self, method: &str) -> Vec<Value> {
         let calls = self.calls().into_iter();
         let fits = calls.filter(|call| call.method == method);
         fits.map(|call| call.body).collect()
     }
 
-    /// Waits until the calls so far are as wanted, and gives them.
+    /// Waits until the calls so far satisfy `wanted`, and returns them.
     pub fn until(&self, wanted: impl Fn(&[BotCall]) -> bool) -> Vec<BotCall> {
         let end = Instant::now() + PATIENCE;
         let mut state = lock(&self.shared.state);
@@ -150,20 +150,21 @@ impl BotApi {
         state.calls.clone()
     }
 
-    /// Waits for so many calls of a method, and gives their bodies.
+    /// Waits for `times` calls of a method, and returns their bodies.
     pub fn until_called(&self, method: &str, times: usize) -> Vec<Value> {
         self.until(|calls| calls.iter().filter(|call| call.method == method).count() >= times);
         self.calls_of(method)
     }
 
-    /// The calls so far, those that failed included, but not those with a wrong token.
+    /// Returns the calls so far, including failed ones but not those with a wrong token.
     pub fn calls(&self) -> Vec<BotCall> {
         lock(&self.shared.state).calls.clone()
     }
 }
 
 impl Shared {
-    /// Asking for updates takes until there is one, unless something else is to happen.
+    /// Handles a request. `getUpdates` blocks until an update is available, unless another response is
+    /// scripted.
     fn react(&self, request: &Request, token: &str) -> Reaction {
         let mut state = lock(&self.state);
         let reaction = state.react(request, token);

@@ -1,4 +1,4 @@
-//! Certificates that sign themselves, made anew for each test, so that no key is in the repository.
+//! Self-signed certificates, generated for each test, so no key is in the repository.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +21,7 @@ const P256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
 const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 const ALTERNATIVE_NAME: &[u8] = &[0x55, 0x1d, 0x11];
 
-/// A certificate and its key, both in PEM.
+/// A certificate and its private key, both in PEM.
 #[derive(Clone, Debug)]
 pub struct Certificate {
     /// The certificate.
@@ -31,7 +31,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// One for a host, which ends on the first of June of a year.
+    /// Generates a certificate for a host that expires on the first of June of `year_of_end`.
     pub fn new(host: &str, year_of_end: u16) -> Self {
         let random = SystemRandom::new();
         let algorithm = &ECDSA_P256_SHA256_ASN1_SIGNING;
@@ -53,14 +53,14 @@ impl Certificate {
         }
     }
 
-    /// The bytes of the certificate.
+    /// Returns the certificate in DER.
     pub fn der(&self) -> Vec<u8> {
         let lines = self.cert.lines().filter(|line| !line.starts_with('-'));
         STANDARD.decode(lines.collect::<String>()).expect("base64")
     }
 }
 
-/// The part of a certificate that is signed.
+/// Returns the signed part of a certificate.
 fn content(host: &str, year: u16, public_key: &[u8]) -> Vec<u8> {
     let oid = |oid: &[u8]| element(OID, &[oid.to_vec()]);
     let name = [oid(COMMON_NAME), element(UTF8, &[b"test of deft".to_vec()])];
@@ -94,7 +94,7 @@ fn bits(bytes: &[u8]) -> Vec<u8> {
     element(BIT_STRING, &[vec![0], bytes.to_vec()])
 }
 
-/// An element of DER with these parts.
+/// Encodes a DER element with these parts.
 fn element(tag: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     let content = parts.concat();
     let length = u16::try_from(content.len()).expect("a short element");

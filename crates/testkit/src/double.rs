@@ -1,5 +1,4 @@
-//! A web server inside the test process that answers as it is told and
-//! remembers what it was asked.
+//! An HTTP server inside the test process that responds as scripted and records its requests.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,29 +8,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::gate::Gate;
 use crate::wire::{Request, chunk, response, stream_head};
 
-/// How one request is answered.
+/// The reaction to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// With a status, header lines and a body of JSON.
+    /// A response with a status, header lines and a JSON body.
     Answer(u16, Vec<String>, String),
-    /// Not at all: the connection stays open until the client gives up.
+    /// No response: the connection stays open until the client gives up.
     Hang,
-    /// With the end of the connection.
+    /// The connection is closed.
     Close,
-    /// With a status, header lines (the content type among them) and a body in pieces.
+    /// A response with a status, header lines (including the content type) and a body in pieces.
     Stream(u16, Vec<String>, Vec<Piece>),
 }
 
-/// A part of a body that is written bit by bit.
+/// A piece of a streamed body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// These bytes, in a write of their own.
+    /// Bytes, sent in one write.
     Bytes(Vec<u8>),
-    /// Nothing until the gate is open.
+    /// A pause until the gate opens.
     Gate(Gate),
-    /// Nothing more; the connection stays open until the client gives up.
+    /// No further data: the connection stays open until the client gives up.
     Hang,
-    /// Nothing more: the connection ends in the middle of the body.
+    /// No further data: the connection is closed in the middle of the body.
     Cut,
 }
 
@@ -43,16 +42,16 @@ struct Shared {
     over: AtomicBool,
 }
 
-/// A server on a free port of this machine; it stops when this is dropped.
+/// A server on a free local port. Dropping it stops the server.
 pub struct HttpDouble {
-    /// The address to give to a client, without a path.
+    /// The URL for clients, without a path.
     pub url: String,
     port: u16,
     shared: Arc<Shared>,
 }
 
 impl HttpDouble {
-    /// Starts a server that asks `react` what to do with each request.
+    /// Starts a server that calls `react` for each request.
     pub fn start(react: impl Fn(&Request) -> Reaction + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("it has an address").port();
@@ -78,7 +77,7 @@ impl HttpDouble {
         }
     }
 
-    /// Starts a server that reacts in this order, and then always as the last time.
+    /// Starts a server that uses these reactions in order, and repeats the last one.
     pub fn script(reactions: impl IntoIterator<Item = Reaction>) -> Self {
         let mut left: Vec<Reaction> = reactions.into_iter().collect();
         left.reverse();
@@ -93,7 +92,7 @@ impl HttpDouble {
         })
     }
 
-    /// What it was asked so far.
+    /// Returns the requests received so far.
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.shared.requests).clone()
     }
@@ -130,7 +129,7 @@ impl Shared {
     }
 }
 
-/// True when the body was written to its end, so that the connection can be used again.
+/// Writes the pieces of a body. Returns true if the body is complete, so the connection can be reused.
 fn write_pieces(writer: &mut impl Write, reader: &mut impl Read, pieces: &[Piece]) -> bool {
     for piece in pieces {
         match piece {
@@ -151,7 +150,7 @@ fn write_pieces(writer: &mut impl Write, reader: &mut impl Read, pieces: &[Piece
     writer.write_all(&chunk(&[])).is_ok()
 }
 
-/// Ends when the client closes its side.
+/// Waits until the client closes its side.
 fn hang(reader: &mut impl Read) {
     std::io::copy(reader, &mut std::io::sink()).ok();
 }
@@ -159,7 +158,7 @@ fn hang(reader: &mut impl Read) {
 impl Drop for HttpDouble {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for connections, so that it sees the end.
+        // Wakes the accepting thread, which then sees `over` and ends.
         TcpStream::connect(("127.0.0.1", self.port)).ok();
     }
 }

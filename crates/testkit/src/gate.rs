@@ -1,8 +1,8 @@
-//! A gate at which a double waits until the test lets it go on.
+//! A gate at which a double waits until the test opens it.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Closed until a caller opens it; then open for good. Clones are the same gate.
+/// A gate that is closed until it is opened, then stays open. Clones share one gate.
 #[derive(Clone, Debug, Default)]
 pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -13,7 +13,7 @@ impl Gate {
         self.0.1.notify_all();
     }
 
-    /// Returns when the gate is open.
+    /// Waits until the gate is open.
     pub fn wait(&self) {
         let shut = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.0.1.wait_while(shut, |open| !*open));

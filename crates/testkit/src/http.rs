@@ -1,4 +1,4 @@
-//! The test server behind an HTTP port.
+//! The test server on an HTTP port.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -6,23 +6,23 @@ use std::process::{Child, Command, Stdio};
 use crate::binary::server_binary;
 use crate::script::Arguments;
 
-/// A running server that speaks streamable HTTP; it ends when this is dropped.
+/// A running server with the streamable HTTP transport. Dropping it kills the server.
 #[derive(Debug)]
 pub struct HttpServer {
     child: Child,
-    /// The address to give to a client.
+    /// The URL for clients.
     pub url: String,
     /// The port it listens on.
     pub port: u16,
 }
 
 impl HttpServer {
-    /// Starts a server on a free port. `flags` may hold `--sse` and `--sessions`.
+    /// Starts a server on a free port. `flags` may contain `--sse` and `--sessions`.
     pub fn start(arguments: &Arguments, flags: &[&str]) -> Self {
         Self::start_on(0, arguments, flags)
     }
 
-    /// Starts a server on a port.
+    /// Like [`Self::start`], on a given port.
     pub fn start_on(port: u16, arguments: &Arguments, flags: &[&str]) -> Self {
         let mut child = Command::new(server_binary())
             .args(arguments.list())
@@ -48,7 +48,7 @@ impl HttpServer {
 
 impl Drop for HttpServer {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have exited already.
         self.child.kill().ok();
         self.child.wait().ok();
     }

@@ -1,11 +1,9 @@
-//! Help for tests of other crates: a tool server that misbehaves on request,
-//! a log that proves what it was asked to do, doubles of web services and of
-//! models, a real model, referees, and the way to the folder beside the checkout.
+//! Test support for other crates: a tool server that misbehaves on request, the log of the calls it received,
+//! doubles of web services and models, a real model, referees, and access to the folder beside the checkout.
 //!
-//! The server is a program of its own, `deft-test-server`, written by hand so
-//! that it can break every rule of the protocol. What it does is a JSON script;
-//! `docs` of [`Script`] list the words. Only for tests: everything here panics
-//! when it cannot do its job.
+//! The server is a separate program, `deft-test-server`, written without a protocol library so it can break
+//! every rule of the protocol. A JSON script controls it; the docs of [`Script`] list its keys. Only for
+//! tests: everything here panics on failure.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,

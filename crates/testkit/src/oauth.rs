@@ -1,5 +1,5 @@
-//! An MCP server that asks for a sign-in, with its own authorization server: both at one address, with
-//! tokens that end when a test says so.
+//! An MCP server that requires a sign-in, with its authorization server at the same address. Tests can revoke
+//! its tokens.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -10,33 +10,33 @@ use crate::double::{HttpDouble, Reaction, lock};
 use crate::gate::Gate;
 use crate::wire::Request;
 
-/// What the server grants and takes.
+/// The state of the authorization server.
 #[derive(Default)]
 struct State {
-    /// How many tokens were granted.
+    /// The number of tokens granted.
     granted: usize,
-    /// Access tokens that are good.
+    /// The valid access tokens.
     access: BTreeSet<String>,
-    /// Refresh tokens that are good; each works once.
+    /// The valid refresh tokens; each can be used once.
     refresh: BTreeSet<String>,
     /// Whether the next tokens come with a refresh token.
     offline: bool,
-    /// How long tokens last, in seconds.
+    /// The lifetime of tokens, in seconds.
     lasts: u64,
-    /// A scope that calls need and that a sign-in does not bring unless it is asked for.
+    /// A scope that calls require and that is granted only if a sign-in requests it.
     wanted: Option<String>,
     /// The scopes of the last grant.
     scopes: String,
-    /// Whether the authorization server names another issuer in its answers.
+    /// Whether the authorization server names another issuer in its responses.
     forged: bool,
-    /// Requests for tokens wait here.
+    /// The gate at which token requests wait.
     gate: Option<Gate>,
-    /// How many of them wait or have waited.
+    /// The number of token requests that reached the gate.
     held: usize,
 }
 
 impl State {
-    /// The gate at which a request waits, if it does.
+    /// Returns the gate at which a request must wait, or `None`.
     fn hold(&mut self, request: &Request) -> Option<Gate> {
         let gate = self.gate.clone().filter(|_| path_of(request) == "/token")?;
         self.held += 1;
@@ -44,16 +44,16 @@ impl State {
     }
 }
 
-/// The server; it stops when it is dropped.
+/// The server. Dropping it stops it.
 pub struct GuardedServer {
-    /// The address of the MCP server.
+    /// The URL of the MCP server.
     pub url: String,
     state: Arc<Mutex<State>>,
     server: HttpDouble,
 }
 
 impl GuardedServer {
-    /// Starts a server that takes no request without a token.
+    /// Starts a server that refuses requests without a token.
     pub fn start() -> Self {
         let state = Arc::new(Mutex::new(State {
             offline: true,
@@ -75,19 +75,19 @@ impl GuardedServer {
         }
     }
 
-    /// Refuses the access tokens that were granted so far.
+    /// Revokes the access tokens granted so far.
     pub fn end_access(&self) {
         lock(&self.state).access.clear();
     }
 
-    /// Refuses all tokens that were granted so far.
+    /// Revokes all tokens granted so far.
     pub fn end_all(&self) {
         let mut state = lock(&self.state);
         state.access.clear();
         state.refresh.clear();
     }
 
-    /// How long tokens last that are granted from now on, in seconds.
+    /// Sets the lifetime of tokens granted from now on, in seconds.
     pub fn set_lifetime(&self, seconds: u64) {
         lock(&self.state).lasts = seconds;
     }
@@ -97,38 +97,38 @@ impl GuardedServer {
         lock(&self.state).offline = false;
     }
 
-    /// Refuses calls of tools that were not granted this scope.
+    /// Refuses tool calls whose token does not have this scope.
     pub fn want(&self, scope: &str) {
         lock(&self.state).wanted = Some(scope.to_owned());
     }
 
-    /// Names another issuer when a person returns from it.
+    /// Names another issuer in the redirect after a sign-in.
     pub fn forge_issuer(&self) {
         lock(&self.state).forged = true;
     }
 
-    /// Lets requests for tokens wait until a gate is open.
+    /// Holds token requests at a gate.
     pub fn hold(&self, gate: &Gate) {
         lock(&self.state).gate = Some(gate.clone());
     }
 
-    /// How many requests for tokens have come to the gate.
+    /// Returns the number of token requests that reached the gate.
     pub fn held(&self) -> usize {
         lock(&self.state).held
     }
 
-    /// How many tokens were granted.
+    /// Returns the number of tokens granted.
     pub fn granted(&self) -> usize {
         lock(&self.state).granted
     }
 
-    /// All tokens that are good now.
+    /// Returns all currently valid tokens.
     pub fn tokens(&self) -> Vec<String> {
         let state = lock(&self.state);
         state.access.iter().chain(&state.refresh).cloned().collect()
     }
 
-    /// What was asked at a path so far: query or body.
+    /// Returns the query or body of each request to a path so far.
     pub fn asked(&self, path: &str) -> Vec<String> {
         let requests = self.server.requests().into_iter();
         let at = requests.filter(|request| path_of(request) == path);
@@ -144,7 +144,7 @@ fn path_of(request: &Request) -> &str {
     request.path.split('?').next().unwrap_or_default()
 }
 
-/// The value of a field in a form or a query, as it stands there.
+/// Returns the value of a field in a form or a query, without decoding.
 fn field<'a>(form: &'a str, name: &str) -> Option<&'a str> {
     let pairs = form.split('&').filter_map(|pair| pair.split_once('='));
     let mut found = pairs.filter(|(key, _)| *key == name);
@@ -184,7 +184,7 @@ fn react(state: &mut State, request: &Request) -> Reaction {
     }
 }
 
-/// A person who always agrees.
+/// Responds to an authorization request as if a person consented.
 fn authorize(state: &mut State, request: &Request, origin: &str) -> Reaction {
     let query = request.path.split_once('?').map_or("", |(_, query)| query);
     let redirect = field(query, "redirect_uri").unwrap_or_default();
@@ -255,7 +255,7 @@ fn mcp(state: &State, request: &Request, origin: &str) -> Reaction {
         "tools/list" => json!({"tools": [{"name": "whoami", "inputSchema": {"type": "object"}}]}),
         "tools/call" => match missing(state) {
             Some(refused) => return refused,
-            // It repeats what it must not.
+            // A server that leaks the token: tests check that deft masks it.
             None => json!({"content": [{"type": "text", "text": format!("you sent {given}")}]}),
         },
         _ => {
@@ -267,7 +267,7 @@ fn mcp(state: &State, request: &Request, origin: &str) -> Reaction {
     answer(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
 }
 
-/// The refusal of a call whose token allows too little.
+/// Returns the refusal of a call whose token lacks the required scope, or `None`.
 fn missing(state: &State) -> Option<Reaction> {
     let wanted = state.wanted.as_ref()?;
     let granted = state.scopes.split_whitespace().any(|scope| scope == wanted);

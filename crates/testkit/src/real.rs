@@ -1,16 +1,16 @@
-//! A real model behind a real server: `llama.cpp` with a model of 135 million parameters, for tests
-//! of the plumbing. It is too small to be asked for sense.
+//! A real model on a real server: `llama.cpp` with a model of 135 million parameters, for tests of the
+//! transport. The model is too small for meaningful answers.
 //!
-//! It is installed by `model/install.sh`. If it is missing, tests fail; nothing is skipped.
+//! `model/install.sh` installs it. If it is missing, tests fail; none are skipped.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// A running server; it ends when this is dropped, or with the test.
+/// A running server. It exits when this is dropped, or with the test process.
 pub struct RealModel {
-    /// What to give to a client as the base URL.
+    /// The base URL for clients.
     pub url: String,
     /// The port it listens on.
     pub port: u16,
@@ -18,7 +18,7 @@ pub struct RealModel {
 }
 
 impl RealModel {
-    /// The server of this test program, started when the first test asks for it.
+    /// Returns the server shared by this test process, started on first use.
     pub fn shared() -> &'static Self {
         static ONLY: OnceLock<RealModel> = OnceLock::new();
         ONLY.get_or_init(Self::start)
@@ -29,14 +29,14 @@ impl RealModel {
         Self::start_on(0)
     }
 
-    /// Starts a server on a port; returns when the model is loaded.
+    /// Like [`Self::start`], on a given port. Returns when the model is loaded.
     pub fn start_on(port: u16) -> Self {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("model");
         let mut child = Command::new(python())
             .arg(folder.join("serve.py"))
             .arg(port.to_string())
             .current_dir(std::env::temp_dir())
-            // It ends when this pipe does, so also when the test is killed.
+            // The server exits when this pipe is closed, which also happens if the test is killed.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

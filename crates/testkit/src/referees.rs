@@ -1,6 +1,7 @@
-//! Programs of others that judge deft as an MCP server: the Inspector, the conformance suite, the official SDKs.
+//! Third-party programs that check deft as an MCP server: the Inspector, the conformance suite, the official
+//! SDKs.
 //!
-//! `crates/server/tests/referees/install.sh` installs them. If one is missing, tests fail; nothing is skipped.
+//! `crates/server/tests/referees/install.sh` installs them. If one is missing, tests fail; none are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Where the referees are installed.
+/// Returns the folder in which the referees are installed.
 fn folder() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|| {
@@ -18,7 +19,7 @@ fn folder() -> PathBuf {
     cache.join("deft/referees")
 }
 
-/// A file of the referees, which must be there.
+/// Returns the path of an installed file. Panics if it is missing.
 pub fn referee(path: &str) -> PathBuf {
     let file = folder().join(path);
     assert!(
@@ -29,21 +30,21 @@ pub fn referee(path: &str) -> PathBuf {
     file
 }
 
-/// A referee written in JavaScript, by the path of its package.
+/// Returns the command for a referee written in JavaScript, given the path of its package.
 pub fn node_referee(package: &str) -> Command {
     let mut command = Command::new(referee("bin/node"));
     command.arg(referee(&format!("node_modules/{package}")));
     command
 }
 
-/// Where a script of `crates/server/tests/referees` is.
+/// Returns the path of a script in `crates/server/tests/referees`.
 pub fn referee_script_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../server/tests/referees")
         .join(name)
 }
 
-/// A script of `crates/server/tests/referees` that drives deft with one of the official SDKs.
+/// Returns the command for a script in `crates/server/tests/referees` that drives deft with an official SDK.
 pub fn referee_script(name: &str) -> Command {
     let script = referee_script_path(name);
     if script.extension().is_some_and(|ending| ending == "py") {
@@ -52,7 +53,7 @@ pub fn referee_script(name: &str) -> Command {
         return command;
     }
     let mut command = Command::new(referee("bin/node"));
-    // Packages are looked for beside a script, and they are in the cache.
+    // Node resolves packages relative to the script, but they are installed in the cache.
     command
         .arg("--import")
         .arg(script.with_file_name("packages.mjs"))
@@ -61,7 +62,7 @@ pub fn referee_script(name: &str) -> Command {
     command
 }
 
-/// The checks of a scenario that the conformance suite has written into a folder.
+/// Returns the checks of a scenario that the conformance suite wrote below a folder.
 pub fn conformance_checks(folder: &Path) -> Option<Value> {
     for entry in fs::read_dir(folder).ok()?.flatten() {
         let path = entry.path();

@@ -1,11 +1,11 @@
-//! Skills for `deft-test-server`, with true digests unless a test says otherwise.
+//! Skills for `deft-test-server`, with correct digests unless a test changes them.
 
 use std::path::{Path, PathBuf};
 
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
-/// The file of skills of a test server.
+/// A builder for the skills file of a test server.
 #[derive(Clone, Debug)]
 pub struct RemoteSkills {
     path: PathBuf,
@@ -13,33 +13,33 @@ pub struct RemoteSkills {
 }
 
 impl RemoteSkills {
-    /// No skills yet, in a file in a folder.
+    /// Creates an empty list of skills, to be written to a file in `folder`.
     pub fn new(folder: &Path, name: &str) -> Self {
         let value = json!({"entries": [], "unlisted": [], "files": {}});
         let path = folder.join(format!("{name}.skills.json"));
         Self { path, value }
     }
 
-    /// The file, for the word `skills` of a script.
+    /// Returns the path of the file, for the key `skills` of a script.
     pub fn path(&self) -> Value {
         Value::from(self.path.to_string_lossy())
     }
 
-    /// Sets something at the top: `ttl_ms`, `page`, `meta`.
+    /// Sets a top-level key: `ttl_ms`, `page`, `meta`.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.value[key] = value;
         self
     }
 
-    /// Adds a skill with its files, the first of which is `SKILL.md`.
+    /// Adds a skill with its files. The first file is `SKILL.md`.
     #[must_use]
     pub fn skill(mut self, path: &str, frontmatter: Value, files: &[(&str, &str)]) -> Self {
         self.put("entries", path, frontmatter, files);
         self
     }
 
-    /// The same for a skill that is not in the list.
+    /// Like [`Self::skill`], for a skill that is not listed.
     #[must_use]
     pub fn unlisted(mut self, path: &str, frontmatter: Value, files: &[(&str, &str)]) -> Self {
         self.put("unlisted", path, frontmatter, files);
@@ -63,21 +63,21 @@ impl RemoteSkills {
         }
     }
 
-    /// Changes what the server sends for an address, and not what it lists.
+    /// Replaces the content that the server sends for a URI, without changing the list.
     #[must_use]
     pub fn sends(mut self, uri: &str, content: Value) -> Self {
         self.value["files"][uri] = content;
         self
     }
 
-    /// Changes an entry, and not what the server sends.
+    /// Changes a listed entry, without changing the content that the server sends.
     #[must_use]
     pub fn lists(mut self, at: usize, change: impl FnOnce(&mut Value)) -> Self {
         change(&mut self.value["entries"][at]);
         self
     }
 
-    /// Writes the file at once, so that a running server never reads half of it.
+    /// Writes the file atomically, so a running server never reads half of it.
     pub fn write(&self) {
         let beside = self.path.with_extension("new");
         std::fs::write(&beside, self.value.to_string()).expect("a file can be written");
@@ -85,7 +85,7 @@ impl RemoteSkills {
     }
 }
 
-/// The text of a `SKILL.md` and its frontmatter.
+/// Returns the text of a `SKILL.md` and its frontmatter.
 pub fn skill_md(name: &str, description: &str, body: &str) -> (String, Value) {
     let text = format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n");
     let mut frontmatter = Map::new();

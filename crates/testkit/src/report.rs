@@ -1,17 +1,18 @@
-//! Long forms of tests: how long they are, and their reports, a table in a document for each test.
+//! Long-running variants of tests: their size, and their reports as tables in a document.
 //!
-//! Tests write nothing unless `DEFT_CHAOS_REPORT` names the document.
+//! Tests write a report only if `DEFT_CHAOS_REPORT` names the document.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// How much a test does: what the variable says, such as `DEFT_CHAOS_KILLS`, or as much as usual.
+/// Returns the size of a test from an environment variable such as `DEFT_CHAOS_KILLS`, or `usual` if it is
+/// not set.
 pub fn test_size(variable: &str, usual: usize) -> usize {
     let wanted = std::env::var(variable);
     wanted.map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// Replaces the table of a section in the document that `DEFT_CHAOS_REPORT` names, between the lines
+/// Replaces the table of a section in the document named by `DEFT_CHAOS_REPORT`, between the lines
 /// `<!-- begin NAME -->` and `<!-- end NAME -->`.
 pub fn report_section(name: &str, lines: &[(&str, String)]) {
     let Some(path) = std::env::var_os("DEFT_CHAOS_REPORT").map(PathBuf::from) else {

@@ -1,4 +1,4 @@
-//! What a test server is to do, put together in a test.
+//! A builder for the script of a test server.
 
 use std::path::{Path, PathBuf};
 
@@ -6,26 +6,24 @@ use serde_json::{Map, Value, json};
 
 /// A script for `deft-test-server`.
 ///
-/// At the top: `era` (`legacy`, `modern`, `both`), `page` (tools per page),
-/// `stderr` (said at the start), `version` and `instructions` (said of itself), `start` (`delay_ms`, `hang`, `die`, `garbage`,
-/// `silent_probe`, `empty_probe`), `announces` (`false`: changes of its tools are not announced), `skills` (a file that
-/// [`RemoteSkills`](crate::RemoteSkills) writes).
+/// Top-level keys: `era` (`legacy`, `modern`, `both`), `page` (tools per page), `stderr` (printed at the
+/// start), `version` and `instructions` (reported by the server), `start` (`delay_ms`, `hang`, `die`,
+/// `garbage`, `silent_probe`, `empty_probe`), `announces` (`false`: changes of its tools are not announced),
+/// `skills` (a file written by [`RemoteSkills`](crate::RemoteSkills)).
 ///
-/// A tool has `description`, `schema`, `annotations`, `hidden`, and words that
-/// say what a call does, in this order:
-/// `need` (`{flag: WORDS}`: without the flag, these words instead), `delay_ms`,
-/// `ask` (a request to the client, whose answer becomes the result), `flood`
-/// (notifications), `garbage` (lines), `requests` (to the client, without waiting), `stderr_lines`,
-/// `run` (a line for `sh`), `garbage_bytes` (one line), `set`
-/// (`{flag: value}`, the effect), `freeze` (the whole server), `hang` (this call), `die` (`before` or `after` the
-/// effect), `reveal` (hidden tools that appear, announced), `announce` (`resources`: says that they have changed), `fail`
-/// (`{times, error}`), then the answer: `error`, `rpc_error`, `http_status`,
-/// `huge` (bytes), `raw_line` (a line, with `ID` for the id of the call), `raw` (a result), `content`, `structured`, `env` (a variable),
-/// `meta`, `text`, or else `echo` of the arguments.
+/// A tool has `description`, `schema`, `annotations`, `hidden`, and keys that control a call, in this order:
+/// `need` (`{flag: KEYS}`: while the flag is not set, these keys are used instead), `delay_ms`, `ask` (a
+/// request to the client, whose response becomes the result), `flood` (notifications), `garbage` (lines),
+/// `requests` (to the client, without waiting), `stderr_lines`, `run` (a line for `sh`), `garbage_bytes` (one
+/// line), `set` (`{flag: value}`, the effect), `freeze` (the whole server), `hang` (this call), `die`
+/// (`before` or `after` the effect), `reveal` (hidden tools that appear, announced), `announce` (`resources`:
+/// announces that they have changed), `fail` (`{times, error}`), then the response: `error`, `rpc_error`,
+/// `http_status`, `huge` (bytes), `raw_line` (a line, with `ID` for the id of the call), `raw` (a result),
+/// `content`, `structured`, `env` (a variable), `meta`, `text`, or otherwise `echo` of the arguments.
 /// `${name}` in a text is replaced by the argument of that name.
 ///
-/// In everything that is sent, `"DEEP"` becomes a value that is nested too deeply, `ENV(NAME)` the
-/// value of a variable, and `BADBYTE` a byte that is not UTF-8.
+/// In everything sent, `"DEEP"` becomes a value nested too deeply, `ENV(NAME)` the value of an environment
+/// variable, and `BADBYTE` a byte that is not valid UTF-8.
 #[derive(Clone, Debug)]
 pub struct Script {
     value: Map<String, Value>,
@@ -39,7 +37,7 @@ impl Default for Script {
 }
 
 impl Script {
-    /// A server without tools.
+    /// Creates a script for a server without tools.
     pub fn new() -> Self {
         Self {
             value: Map::new(),
@@ -47,7 +45,7 @@ impl Script {
         }
     }
 
-    /// Sets something at the top.
+    /// Sets a top-level key.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.value.insert(key.to_owned(), value);
@@ -61,8 +59,8 @@ impl Script {
         self
     }
 
-    /// Writes the script into a folder and gives the server's arguments: the
-    /// script, then the witness log and the state file, both in that folder.
+    /// Writes the script into a folder and returns the server's arguments: the script, the witness log and
+    /// the state file, all in that folder.
     pub fn write(&self, folder: &Path, name: &str) -> Arguments {
         let mut value = self.value.clone();
         value.insert("name".to_owned(), name.into());
@@ -77,19 +75,19 @@ impl Script {
     }
 }
 
-/// Where a script and its logs are.
+/// The paths of a script, its witness log and its state file.
 #[derive(Clone, Debug)]
 pub struct Arguments {
     /// The script.
     pub script: PathBuf,
     /// The witness log.
     pub witness: PathBuf,
-    /// Flags and counters, which outlive the process.
+    /// The file with flags and counters, which outlive the process.
     pub state: PathBuf,
 }
 
 impl Arguments {
-    /// The arguments on the command line of the server.
+    /// Returns the command-line arguments of the server.
     pub fn list(&self) -> Vec<String> {
         [&self.script, &self.witness, &self.state]
             .into_iter()
@@ -98,8 +96,8 @@ impl Arguments {
     }
 }
 
-/// The world of the seeds' `start_work` example: branches cannot be made until
-/// the VPN is up, and the cluster wants a login.
+/// Returns the script for the `start_work` example of the seeds: branches cannot be created until the VPN is
+/// up, and the cluster requires a login.
 pub fn start_work() -> Script {
     let no_route = json!({"error": "fatal: unable to access remote: no route to host"});
     let key = json!({"type": "object", "required": ["issue_key"], "properties": {

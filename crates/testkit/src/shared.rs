@@ -1,23 +1,24 @@
-//! The folder `../shared` beside a checkout: public skills and design documents that are not ours to
-//! copy into the repository. Few tests read it, and a clone that stands alone has none.
+//! The folder `../shared` beside a checkout: public skills and design documents that must not be copied into
+//! the repository. Few tests read it, and a plain clone does not have it.
 //!
-//! A test without the folder passes and is counted as skipped: `make test` prints the list. This module
-//! does not look for anything inside the repository.
+//! Without the folder such a test passes and is recorded as skipped: `make test` prints the list. Not here:
+//! files inside the repository.
 
 use std::env::var_os;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Names another folder; one that does not exist hides the folder from the tests.
+/// The environment variable with another folder. A path that does not exist hides the folder from the tests.
 const FOLDER: &str = "DEFT_SHARED";
 
-/// The file that collects the names of skipped tests. Without it they go to stderr.
+/// The environment variable with the file for the names of skipped tests. Without it they are printed to
+/// stderr.
 const SKIPPED: &str = "DEFT_SKIPPED";
 
-/// The path of a file or folder in `../shared`.
+/// Returns the path of a file or folder in `../shared`.
 ///
-/// When it is missing, the running test is noted as skipped and the caller should return.
+/// If it is missing, records the running test as skipped and returns `None`; the caller should return.
 pub fn shared(part: &str) -> Option<PathBuf> {
     let path = shared_path(part);
     if path.exists() {
@@ -27,20 +28,21 @@ pub fn shared(part: &str) -> Option<PathBuf> {
     None
 }
 
-/// Where a file or folder of `../shared` would be; for tests that leave the report to another one.
+/// Returns the path of a file or folder in `../shared`, whether it exists or not. For tests that do not
+/// record that they are skipped because another test does.
 pub fn shared_path(part: &str) -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let folder = var_os(FOLDER).map_or_else(beside, PathBuf::from);
     folder.join(part)
 }
 
-/// Adds a line in one write, because tests run in many processes at once.
+/// Records a skipped test. The line is written at once, because tests run in many processes concurrently.
 fn note_skipped(part: &str, list: Option<&Path>) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test without a name");
     let line = format!("{test} (../shared/{part})\n");
     let Some(list) = list else {
-        // The test harness shows it with `--nocapture`.
+        // The test harness shows stderr with `--nocapture`.
         drop(write!(std::io::stderr(), "skipped: {line}"));
         return;
     };

@@ -1,28 +1,28 @@
-//! Just enough HTTP/1.1 for doubles: requests with a length, answers with a length or in chunks.
+//! A minimal HTTP/1.1 for doubles: requests with a length, responses with a length or in chunks.
 
 use std::io::BufRead;
 
-/// A request as it came in.
+/// A received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// `GET`, `POST` and so on.
     pub method: String,
     /// The path with its query.
     pub path: String,
-    /// Names in lower case, and values.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Request {
-    /// The value of a header.
+    /// Returns the value of a header. `name` must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(given, _)| given == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The next request of a connection; none when it is over.
+    /// Reads the next request of a connection. Returns `None` at its end.
     pub fn read(reader: &mut impl BufRead) -> Option<Self> {
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
@@ -50,7 +50,7 @@ impl Request {
     }
 }
 
-/// An answer as bytes; `headers` are whole lines.
+/// Returns a response as bytes. `headers` are whole lines.
 pub fn response(status: u16, kind: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     let mut head = format!(
         "HTTP/1.1 {status} Status\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n",
@@ -66,7 +66,7 @@ pub fn response(status: u16, kind: &str, headers: &[&str], body: &[u8]) -> Vec<u
     bytes
 }
 
-/// The head of an answer whose body comes in chunks; `headers` are whole lines.
+/// Returns the head of a chunked response. `headers` are whole lines.
 pub fn stream_head(status: u16, headers: &[String]) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status} Status\r\nTransfer-Encoding: chunked\r\n");
     for header in headers {
@@ -77,7 +77,7 @@ pub fn stream_head(status: u16, headers: &[String]) -> Vec<u8> {
     head.into_bytes()
 }
 
-/// One chunk of a body; the empty one ends it.
+/// Encodes one chunk of a body. An empty chunk ends the body.
 pub fn chunk(bytes: &[u8]) -> Vec<u8> {
     let mut out = format!("{:x}\r\n", bytes.len()).into_bytes();
     out.extend_from_slice(bytes);

@@ -1,26 +1,26 @@
-//! The log in which the test server writes down what really happened.
+//! The log in which the test server records the calls that really happened.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// What a line of the log is about.
+/// The kind of an event in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A call came in; its effect has not happened yet.
+    /// A call arrived; its effect has not happened yet.
     Started,
-    /// The effect has happened; the answer may still get lost.
+    /// The effect has happened; the response may still get lost.
     Finished,
-    /// The caller said that it no longer waits.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The server process came up.
+    /// The server process started.
     Up,
 }
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What it is about.
+    /// The kind of the event.
     pub kind: Kind,
     /// The tool; empty for [`Kind::Up`].
     pub tool: String,
@@ -28,22 +28,22 @@ pub struct Event {
     pub arguments: Value,
     /// The idempotency key of the call.
     pub key: Option<String>,
-    /// The process that wrote it.
+    /// The id of the process that wrote the line.
     pub pid: u64,
     /// Microseconds since 1970.
     pub at: u64,
 }
 
-/// Everything in the log so far. A log that does not exist yet is empty.
+/// Returns all events in the log so far. A log that does not exist yet is empty.
 pub fn witness(log: &Path) -> Vec<Event> {
     let text = std::fs::read_to_string(log).unwrap_or_default();
-    // The last line may be in the making.
+    // The last line may be incomplete.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     whole.lines().filter_map(read).collect()
 }
 
-/// A line. One that was cut off tells of a server that died before it had written it down: what it
-/// was about did not get so far.
+/// Parses a line. A truncated line is ignored: the server was killed while writing it, so the event counts as
+/// not having happened.
 fn read(line: &str) -> Option<Event> {
     let value: Value = serde_json::from_str(line).ok()?;
     let kind = match value["event"].as_str() {

@@ -99,11 +99,7 @@ fn osascript(title: &str, text: &str) -> Vec<String> {
 
 /// Shortens a text to `most` characters and removes control characters.
 fn clip(text: &str, most: usize) -> String {
-    let text = visible(text.trim());
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
+    deft_model::clip(&visible(text.trim()), most)
 }
 
 #[cfg(test)]

@@ -1,22 +1,21 @@
 //! The syntax tree of a condition: a Python 3.11 expression with byte spans.
 //!
-//! The tree is made for an evaluator: literals are decoded, chains of `and`, `or` and comparisons
-//! are flat, and assignment targets are their own type. It does not keep parentheses, comments
-//! or the way a literal was written. Its height is bounded by the parser, so recursion over it
-//! is safe.
+//! The tree is designed for an evaluator: literals are decoded, chains of `and`, `or` and comparisons are
+//! flat, and assignment targets have their own type. It does not keep parentheses, comments or the notation
+//! of literals. The parser limits its height, so recursion over it is safe.
 
 use std::ops::Range;
 
-/// An expression and where it stands.
+/// An expression and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What the expression is.
+    /// The form of the expression.
     pub kind: ExprKind,
-    /// Its byte range in the condition; parentheses around it are not part of it.
+    /// Its byte range in the condition, without enclosing parentheses.
     pub span: Range<usize>,
 }
 
-/// A name and where it stands.
+/// A name and its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
     /// The name.
@@ -57,7 +56,7 @@ pub enum ExprKind {
         /// The right operand.
         right: Box<Expr>,
     },
-    /// `a < b <= c`: every operator compares its operand with the one before.
+    /// `a < b <= c`: every operator compares its operand with the previous one.
     Compare {
         /// The first operand.
         left: Box<Expr>,
@@ -70,10 +69,10 @@ pub enum ExprKind {
         test: Box<Expr>,
         /// The value when the test is true.
         then: Box<Expr>,
-        /// The value when it is not.
+        /// The value when the test is false.
         otherwise: Box<Expr>,
     },
-    /// `lambda params: body`. Its names are known here; it is evaluated by a full Python.
+    /// `lambda params: body`. Only its names are analysed; evaluating it requires full Python.
     Lambda {
         /// The parameters in order.
         params: Vec<Param>,
@@ -82,14 +81,14 @@ pub enum ExprKind {
     },
     /// `target := value`.
     Walrus {
-        /// The name that is assigned.
+        /// The assigned name.
         target: Ident,
         /// The value, which is also the value of the expression.
         value: Box<Expr>,
     },
     /// `callee(args)`.
     Call {
-        /// What is called.
+        /// The called expression.
         callee: Box<Expr>,
         /// The arguments in order.
         args: Vec<Argument>,
@@ -101,7 +100,7 @@ pub enum ExprKind {
         /// The attribute.
         name: Ident,
     },
-    /// `value[index]`; the index may be a [`ExprKind::Slice`] or a tuple that holds some.
+    /// `value[index]`; the index may be a [`ExprKind::Slice`] or a tuple that contains slices.
     Subscript {
         /// The container.
         value: Box<Expr>,
@@ -129,18 +128,18 @@ pub enum ExprKind {
     Dict(Vec<DictItem>),
     /// `[element for …]`, `{element for …}` or `(element for …)`.
     Comprehension {
-        /// Which of the three.
+        /// The kind of comprehension.
         kind: ComprehensionKind,
-        /// The element of each round.
+        /// The element expression, evaluated once per item.
         element: Box<Expr>,
         /// One or more `for` clauses, outermost first.
         clauses: Vec<Clause>,
     },
     /// `{key: value for …}`.
     DictComprehension {
-        /// The key of each round.
+        /// The key expression, evaluated once per item.
         key: Box<Expr>,
-        /// The value of each round.
+        /// The value expression, evaluated once per item.
         value: Box<Expr>,
         /// One or more `for` clauses, outermost first.
         clauses: Vec<Clause>,
@@ -156,7 +155,7 @@ pub enum Constant {
     Bool(bool),
     /// `...`.
     Ellipsis,
-    /// An integer that fits; literals are never negative.
+    /// A non-negative integer that fits into an `i64`.
     Int(i64),
     /// A larger integer.
     BigInt {
@@ -280,7 +279,7 @@ pub enum DictItem {
     Spread(Expr),
 }
 
-/// What a comprehension builds.
+/// The kind of a comprehension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComprehensionKind {
     /// `[…]`
@@ -294,20 +293,20 @@ pub enum ComprehensionKind {
 /// `for target in iter if condition …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clause {
-    /// What each item is bound to.
+    /// The target that each item is assigned to.
     pub target: Target,
-    /// What is iterated over.
+    /// The expression that is iterated over.
     pub iter: Expr,
-    /// The `if`s after it.
+    /// The `if` conditions of the clause.
     pub conditions: Vec<Expr>,
 }
 
-/// What a comprehension assigns to.
+/// An assignment target of a comprehension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// One name.
     Name(Ident),
-    /// `a, b` in any brackets, unpacked; holds at most one [`Target::Starred`].
+    /// `a, b` in any brackets, unpacked; contains at most one [`Target::Starred`].
     Tuple(Vec<Target>),
     /// `*rest` inside a tuple.
     Starred(Box<Target>),
@@ -316,15 +315,15 @@ pub enum Target {
 /// A parameter of a lambda.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// How it takes arguments.
+    /// How it accepts arguments.
     pub kind: ParamKind,
-    /// The value when no argument is given.
+    /// The default value.
     pub default: Option<Expr>,
 }
 
-/// How a parameter takes arguments.
+/// How a parameter accepts arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// Before `/`.
@@ -339,7 +338,7 @@ pub enum ParamKind {
     VarKeywords,
 }
 
-/// A piece of an f-string.
+/// A part of an f-string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FStringPart {
     /// Text with its escapes decoded.
@@ -348,9 +347,9 @@ pub enum FStringPart {
     Value {
         /// The expression in the braces.
         expr: Box<Expr>,
-        /// What follows `!`.
+        /// The conversion after `!`.
         conversion: Option<Conversion>,
-        /// What follows `:`.
+        /// The format spec after `:`.
         format: Option<Vec<FStringPart>>,
     },
 }

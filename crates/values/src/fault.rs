@@ -1,6 +1,6 @@
-//! What can go wrong while a template is rendered or a condition evaluated.
+//! Errors of rendering templates and evaluating conditions.
 //!
-//! It does not say which step or file the text belongs to; the caller knows.
+//! They do not name the step or file of the text; the caller adds these.
 
 use std::ops::Range;
 
@@ -8,35 +8,35 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvalError {
-    /// What is wrong: values in backticks, no full stop; Python's own words where it has some.
+    /// The message: values in backticks, no full stop; Python's own wording if it has one.
     pub message: String,
-    /// The part of the text that could not be evaluated, on character boundaries.
+    /// The part of the text that failed, on character boundaries.
     pub span: Range<usize>,
-    /// What to write instead, when that is known.
+    /// What to write instead, if known.
     pub hint: Option<String>,
-    /// What sort of error it is.
+    /// The kind of error.
     pub kind: EvalKind,
 }
 
-/// Sorts of [`EvalError`], for callers that treat them differently.
+/// Kinds of [`EvalError`], for callers that handle them differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EvalKind {
-    /// A value that does not exist is needed.
+    /// A required value does not exist.
     Undefined {
-        /// The name or path that has no value.
+        /// The name or path without a value.
         name: String,
     },
-    /// A value is of the wrong type for what is done with it, or a secret is looked into.
+    /// A value has the wrong type for an operation, or an operation reads a secret.
     Type,
-    /// It takes too many operations, or a result is too large.
+    /// The evaluation takes too many operations, or a result is too large.
     Limit,
-    /// The text is fine, but takes a full Python to evaluate.
+    /// The text is valid, but evaluating it requires full Python.
     Unsupported,
     /// Any other error that Python or Jinja would raise too.
     Other,
 }
 
-/// An error before its place is known; the innermost expression puts its span on it.
+/// An error without its final span; the innermost expression sets the span.
 #[derive(Clone, Debug)]
 pub struct Fault(Box<Parts>);
 
@@ -48,7 +48,7 @@ struct Parts {
     span: Option<Range<usize>>,
 }
 
-/// The result of anything that can fail while evaluating.
+/// The result of a step of evaluation.
 pub type Outcome<T> = Result<T, Fault>;
 
 impl Fault {
@@ -61,13 +61,13 @@ impl Fault {
         }))
     }
 
-    /// What Python calls a `TypeError` or an `AttributeError`.
+    /// Returns the equivalent of Python's `TypeError` or `AttributeError`.
     #[cold]
     pub fn type_error(message: impl Into<String>) -> Self {
         Self::new(EvalKind::Type, message)
     }
 
-    /// What Python calls a `ValueError`, `KeyError`, `ZeroDivisionError`, …
+    /// Returns the equivalent of Python's `ValueError`, `KeyError`, `ZeroDivisionError`, …
     #[cold]
     pub fn other(message: impl Into<String>) -> Self {
         Self::new(EvalKind::Other, message)
@@ -79,7 +79,7 @@ impl Fault {
         Self::new(EvalKind::Limit, message)
     }
 
-    /// Something that is right in Python and that only a full Python can do.
+    /// Returns the error for valid Python that requires a full interpreter.
     #[cold]
     pub fn unsupported(what: impl AsRef<str>) -> Self {
         Self::new(
@@ -108,14 +108,14 @@ impl Fault {
         self
     }
 
-    /// Puts a place on the error, unless it has one.
+    /// Sets the span, unless it is already set.
     #[must_use]
     pub fn with_span(mut self, span: &Range<usize>) -> Self {
         self.0.span.get_or_insert_with(|| span.clone());
         self
     }
 
-    /// The error for the caller, with its place inside `source`.
+    /// Converts the fault to an [`EvalError`] with a span inside `source`.
     pub fn finish(self, source: &str) -> EvalError {
         let parts = *self.0;
         EvalError {

@@ -189,3 +189,25 @@ pub struct SkillEntryResult {
     pub head: ResultHead,
     pub skill: SkillEntry,
 }
+
+/// The result of `resources/directory/read`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DirectoryListing {
+    #[serde(flatten)]
+    pub head: ResultHead,
+    pub resources: Vec<DirectoryResource>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A file or folder in a folder of a skill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DirectoryResource {
+    pub uri: String,
+    pub name: String,
+    /// `inode/directory` for a folder; absent if the name does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+}

@@ -3,5 +3,5 @@
 pub use deft_model::{
     Cause, Choice, DisabledReason, Effects, ExhaustedAction, FailureClass, Message, Object,
     Outcome, ProblemCode, Role, RunId, RunOrigin, RunStatus, SpendSubject, StepType, Tier,
-    TraceContext, Usage, Usd, WaitKind, nearest, visible, visible_json,
+    TraceContext, Usage, Usd, WaitKind, clip, clip_value, nearest, visible, visible_json,
 };

@@ -39,7 +39,7 @@ pub struct SettingView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variable: Option<String>,
     pub doc: String,
-    /// Whether this version of deft uses the setting.
+    /// Always true; some versions stored settings that they did not use yet.
     pub used: bool,
 }
 

@@ -5,6 +5,7 @@
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
 use deft_model::{Authority, Dialect, DisabledReason, Object, Role, Tier, Trigger};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -70,37 +71,47 @@ pub struct TriggerView {
     pub next: Vec<String>,
 }
 
-/// A skill defined in a file.
+/// What lists and pages say of every skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FileSkill {
+pub struct SkillHead {
     pub id: String,
-    /// Number of its row; null if the skill is not in the store yet.
+    /// Number of its row; null if the skill is not in the store.
     pub record_id: Option<i64>,
     pub agent_id: String,
     pub name: String,
-    pub description: String,
-    pub domain: Option<String>,
+    /// Null if the skill's content cannot be read.
+    pub description: Option<String>,
     #[schemars(schema_with = "words::<Tier>")]
     pub tier: Tier,
-    #[schemars(schema_with = "words_or_null::<Role>")]
-    pub role: Option<Role>,
-    #[schemars(schema_with = "words::<Dialect>")]
-    pub dialect: Dialect,
+    /// Null if the skill's content cannot be read.
+    #[schemars(schema_with = "words_or_null::<Dialect>")]
+    pub dialect: Option<Dialect>,
     pub origin: Origin,
-    pub path: String,
     pub revision: String,
     pub enabled: bool,
     #[schemars(schema_with = "words_or_null::<DisabledReason>")]
     pub disabled_reason: Option<DisabledReason>,
     pub trigger: TriggerView,
-    pub keywords: Vec<String>,
-    pub tags: Vec<String>,
     pub required_tools: Vec<String>,
-    /// Required tools that no connected server provides.
-    pub missing_tools: Vec<String>,
-    pub last_run_at: Option<String>,
+    /// Required tools that no connected server provides; null if the skill's content cannot be read.
+    pub missing_tools: Option<Vec<String>>,
+    #[schemars(with = "Option<String>")]
+    pub last_run_at: Option<Timestamp>,
     pub last_run_status: Option<String>,
     pub last_run_summary: Option<String>,
+}
+
+/// A skill defined in a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FileSkill {
+    #[serde(flatten)]
+    pub head: SkillHead,
+    pub domain: Option<String>,
+    #[schemars(schema_with = "words_or_null::<Role>")]
+    pub role: Option<Role>,
+    pub path: String,
+    pub keywords: Vec<String>,
+    pub tags: Vec<String>,
     /// Fields that are omitted in lists.
     #[serde(flatten)]
     pub details: Option<FileDetails>,
@@ -154,7 +165,8 @@ pub struct SiblingView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillStanding {
     pub failures: u32,
-    pub backoff_until: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub backoff_until: Option<Timestamp>,
 }
 
 /// Changes that tools made to a skill with a file.
@@ -168,28 +180,12 @@ pub struct SkillChange {
 /// A skill as stored: all columns of the seeds (S0.62) and of the contract.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredSkill {
-    pub id: String,
-    pub record_id: Option<i64>,
-    pub agent_id: String,
-    pub name: String,
-    pub description: Option<String>,
-    #[schemars(schema_with = "words::<Tier>")]
-    pub tier: Tier,
-    #[schemars(schema_with = "words_or_null::<Dialect>")]
-    pub dialect: Option<Dialect>,
-    pub origin: Origin,
-    pub revision: String,
-    pub enabled: bool,
-    #[schemars(schema_with = "words_or_null::<DisabledReason>")]
-    pub disabled_reason: Option<DisabledReason>,
+    #[serde(flatten)]
+    pub head: SkillHead,
     #[schemars(schema_with = "words::<Trigger>")]
     pub trigger_type: Trigger,
     pub trigger_config: Option<Value>,
-    pub trigger: TriggerView,
     pub instructions: Option<String>,
-    pub required_tools: Vec<String>,
-    /// Required tools that no connected server provides; null if the skill's content cannot be read.
-    pub missing_tools: Option<Vec<String>>,
     pub execution_plan: Option<Value>,
     /// The rights of the agent that stored it; absent if a person did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,16 +196,19 @@ pub struct StoredSkill {
     pub notify_interval_minutes: Option<u32>,
     #[serde(default, skip_serializing_if = "PolicyView::is_empty")]
     pub policy: PolicyView,
-    pub failures: u32,
-    pub backoff_until: Option<String>,
-    pub last_run_at: Option<String>,
-    pub last_run_status: Option<String>,
-    pub last_run_summary: Option<String>,
-    pub last_notified_at: Option<String>,
-    pub created_at: Option<String>,
-    pub updated_at: Option<String>,
+    #[serde(flatten)]
+    pub standing: SkillStanding,
+    #[schemars(with = "Option<String>")]
+    pub last_notified_at: Option<Timestamp>,
+    #[schemars(with = "Option<String>")]
+    pub created_at: Option<Timestamp>,
+    #[schemars(with = "Option<String>")]
+    pub updated_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Path of the skill file with the same id, which does not fire. Set by `deft skills list` and `show`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces_file: Option<String>,
     /// Descriptive fields; present if at least one is set.
     #[serde(flatten, deserialize_with = "present")]
     pub described: Option<DetailsView>,
@@ -224,13 +223,13 @@ mod tests {
 
     /// A skill from a file with all keys, in the order that programs read. `§` stands for the descriptive
     /// fields.
-    const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","domain":"email","tier":"command","role":null,"dialect":"manpage","origin":"file","path":"/s/email/send.md","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"keywords":[],"tags":["mail"],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,§,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"policy":{"timeout":90},"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
+    const FILE: &str = r#"{"id":"email.send","record_id":3,"agent_id":"default","name":"email.send","description":"Sends","tier":"command","dialect":"manpage","origin":"file","revision":"a1","enabled":false,"disabled_reason":"user","trigger":{"type":"manual","config":null,"words":"when asked","next":[]},"required_tools":[],"missing_tools":[],"last_run_at":"2026-01-01T10:00:00.25Z","last_run_status":null,"last_run_summary":null,"domain":"email","role":null,"path":"/s/email/send.md","keywords":[],"tags":["mail"],§,"priority":0,"license":null,"compatibility":null,"allowed_tools":null,"metadata":{},"extra":{"x":1.5},"max_steps":50,"policy":{"timeout":90},"files":[{"path":"a.txt","size":1,"sha256":null}],"body":{"handler":"tool:post","flags":[{"name":"to","description":"Who","required":true,"takes":"one","values":["a"],"default":[]}],"sections":[{"title":"Flags","level":2,"start":0,"end":9}],"text":"page"},"clashes_with":4,"failures":2,"backoff_until":null,"changed_fields":["description"],"changed_by":null,"unavailable":"no","warnings":["odd"]}"#;
 
     /// A skill from a file in a list, not yet in the store.
-    const LISTED: &str = r#"{"id":"brief","record_id":null,"agent_id":"default","name":"brief","description":"Brief","domain":null,"tier":"agent","role":"playbook","dialect":"agentskills","origin":"file","path":"/s/brief/SKILL.md","revision":"b2","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"schedule":"0 9 * * *"},"words":"daily at 09:00","next":["2026-01-01T09:00:00+00:00"]},"keywords":["brief"],"tags":[],"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null}"#;
+    const LISTED: &str = r#"{"id":"brief","record_id":null,"agent_id":"default","name":"brief","description":"Brief","tier":"agent","dialect":"agentskills","origin":"file","revision":"b2","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"schedule":"0 9 * * *"},"words":"daily at 09:00","next":["2026-01-01T09:00:00+00:00"]},"required_tools":[],"missing_tools":[],"last_run_at":null,"last_run_status":null,"last_run_summary":null,"domain":null,"role":"playbook","path":"/s/brief/SKILL.md","keywords":["brief"],"tags":[]}"#;
 
     /// A record stored by an agent.
-    const RECORD: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"Water","description":"Drink","tier":"direct","dialect":"record","origin":"record","revision":"c3","enabled":true,"disabled_reason":null,"trigger_type":"cron","trigger_config":{"interval_minutes":60},"trigger":{"type":"cron","config":{"interval_minutes":60},"words":"every hour","next":["2026-01-01T10:00:00+00:00"]},"instructions":null,"required_tools":["log"],"missing_tools":[],"execution_plan":[{"tool":"log","args":{}}],"authority":{"agent":"helper","attended":true,"may_schedule":true},"max_steps":50,"notify_on_completion":true,"notify_interval_minutes":0,"policy":{"timeout":90},"failures":0,"backoff_until":null,"last_run_at":null,"last_run_status":null,"last_run_summary":null,"last_notified_at":null,"created_at":"2026-01-01T09:00:00+00:00","updated_at":"2026-01-01T09:00:00+00:00","grants":["call `log`"]}"#;
+    const RECORD: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"Water","description":"Drink","tier":"direct","dialect":"record","origin":"record","revision":"c3","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"interval_minutes":60},"words":"every hour","next":["2026-01-01T10:00:00+00:00"]},"required_tools":["log"],"missing_tools":[],"last_run_at":"2026-01-01T10:00:00.25Z","last_run_status":null,"last_run_summary":null,"trigger_type":"cron","trigger_config":{"interval_minutes":60},"instructions":null,"execution_plan":[{"tool":"log","args":{}}],"authority":{"agent":"helper","attended":true,"may_schedule":true},"max_steps":50,"notify_on_completion":true,"notify_interval_minutes":0,"policy":{"timeout":90},"failures":0,"backoff_until":"2026-01-01T11:00:00Z","last_notified_at":null,"created_at":"2026-01-01T09:00:00Z","updated_at":"2026-01-01T09:00:00Z","grants":["call `log`"]}"#;
 
     #[test]
     fn a_skill_is_read_and_written_alike() {

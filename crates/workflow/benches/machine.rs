@@ -1,6 +1,6 @@
-//! How fast a run is replayed, and how little a step costs beside what it calls.
+//! Benchmarks of replay and of the interpreter's own cost per step.
 //!
-//! The bar: replaying takes under a microsecond for each step, that is for its two events.
+//! Target: replay takes less than a microsecond per step, that is for its two events.
 
 #![expect(
     clippy::unwrap_used,
@@ -53,7 +53,7 @@ fn plan(steps: &str) -> Arc<Plan> {
     Arc::new(Plan::compile(&skill, "rev").unwrap())
 }
 
-/// Steps that pass a small value on.
+/// Returns `count` steps, each of which passes a small value to the next.
 fn chain(count: usize) -> String {
     let mut steps = String::from("  - {id: s0, tool: t, args: {n: 0, text: start}}\n");
     for at in 1..count {
@@ -79,7 +79,7 @@ fn started() -> Event {
     })
 }
 
-/// Drives a run to its end; every call ends at once.
+/// Drives a run to its end and returns its events; every call succeeds at once.
 fn drive(plan: &Arc<Plan>, rules: &Arc<Rules>) -> Vec<Event> {
     let now = Timestamp::UNIX_EPOCH;
     let mut machine = Machine::new(Arc::clone(plan), Arc::clone(rules));

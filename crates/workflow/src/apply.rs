@@ -1,7 +1,7 @@
-//! How an event changes a machine. Nothing is evaluated here.
+//! Applies events to a machine. Nothing is evaluated here.
 //!
-//! What the end of a call does is in `follow.rs`, what a resumption does in `resume.rs`. Events
-//! that do not fit the state are refused, so a damaged log is told apart from a run.
+//! The end of a call is applied in `follow.rs`, a resumption in `resume.rs`. Events that do not fit the state
+//! are refused, so a damaged log is detected.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::size::size;
 use crate::state::{Fatal, FatalKind, Frame, Origin, Phase, Position, Question, Try, TryState};
 
 impl Machine {
-    /// Folds an event into the state.
+    /// Applies `event`, recorded at `at`, to the state. Fails if the event does not fit the state.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Divergence> {
         match event {
             Event::Prepared(_) if self.origin.is_some() => {
                 Err(Divergence("the run is prepared after it began".to_owned()))
             }
-            // The process that begins the run has read it.
+            // The process that starts the run has read it already.
             Event::Prepared(_) => Ok(()),
             Event::Started(started) => self.started(at, started),
             Event::Reused {
@@ -96,7 +96,7 @@ impl Machine {
                 Ok(())
             }
             Event::Finished(finished) => {
-                // A run that is cancelled in the queue ends without having begun.
+                // A run that is cancelled in the queue ends before it begins and has no frame.
                 if let Some(root) = self.frames.first_mut() {
                     root.left = true;
                 }
@@ -139,8 +139,8 @@ impl Machine {
         self.over(at, phase)
     }
 
-    /// What an agent does is its own machine's business; here it only has to be at work. Its step
-    /// may be between two tries.
+    /// Checks that the step of an agent event has not ended; it may be between two tries. The event itself is
+    /// applied by the state machine of the agent.
     fn thought(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.tried(at)?.state.is_over() {
@@ -285,7 +285,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends everything in a frame that only waits.
+    /// Ends everything in a frame that only waits: questions, `wait:` steps and retries.
     pub(crate) fn stop_frame(
         &mut self,
         now: Timestamp,
@@ -299,7 +299,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends what only waits; running calls are ended by the engine.
+    /// Ends a step that only waits; calls in flight are ended by the engine.
     fn stop_step(
         &mut self,
         now: Timestamp,
@@ -323,7 +323,7 @@ impl Machine {
             let waits = match self.state(at).tries[item].state {
                 TryState::Waiting { .. } => true,
                 TryState::Calling { .. } => is_wait,
-                // About to be begun again.
+                // The item is about to begin again.
                 TryState::Ready => looped,
                 TryState::Idle
                 | TryState::Inside { .. }
@@ -348,7 +348,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The place of a step that has not begun.
+    /// Returns the position of the step at `path`; fails if the step has begun.
     fn locate_pending(&mut self, path: &Path) -> Result<Position, Divergence> {
         let at = self.locate(path)?;
         if at.item.is_some() || self.state(at).phase != Phase::Pending {

@@ -4,71 +4,71 @@ use deft_model::{Choice, Object, StepType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Something to do outside the machine: what a step of some kind has become once its templates are
-/// rendered, or Python that only the worker can judge.
+/// An operation outside the machine: a step after its templates were rendered, or Python that only the worker
+/// can evaluate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Call {
-    /// A tool.
+    /// Calls a tool.
     Tool {
-        /// Its name.
+        /// Name of the tool.
         tool: String,
         /// Rendered arguments.
         args: Object,
     },
-    /// The compute block of the step.
+    /// Runs the compute block of the step.
     Compute,
-    /// The condition of the step, where it needs the worker.
+    /// Evaluates the condition of the step, if that needs the worker.
     Condition,
-    /// The condition that a result must meet, where it needs the worker.
+    /// Evaluates a post-condition of a result, if that needs the worker.
     Expect {
-        /// Who expects it.
+        /// Where the post-condition is declared.
         of: ExpectLevel,
     },
-    /// A model.
+    /// Runs an agent.
     Agent {
         /// Rendered instructions.
         instructions: String,
     },
-    /// Another skill.
+    /// Runs another skill.
     Skill {
-        /// Its id.
+        /// Id of the skill.
         skill: String,
         /// Rendered inputs.
         args: Object,
     },
-    /// Time.
+    /// Waits for an instant.
     Wait {
-        /// When it is over.
+        /// End of the wait.
         until: Timestamp,
     },
 }
 
-/// Who expects something of a result.
+/// Where a post-condition is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpectLevel {
-    /// The step.
+    /// In the step.
     Step,
-    /// Its skill.
+    /// In the skill of the step.
     Skill,
 }
 
-/// What events tell about a call.
+/// The parts of a call that events report.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CallSummary<'a> {
-    /// The tool that it calls.
+    /// The tool that is called.
     pub tool: Option<&'a str>,
-    /// The skill that it runs.
+    /// The skill that is run.
     pub skill: Option<&'a str>,
-    /// The arguments of either.
+    /// The arguments of the tool or skill.
     pub args: Option<&'a Object>,
-    /// The end of the time that it lets pass.
+    /// The end of a `wait:`.
     pub until: Option<Timestamp>,
 }
 
 impl Call {
-    /// The kind of step, as events spell it; a word of its own for what is no step.
+    /// Returns the word for the call in events: the type of its step, or `condition` or `expect`.
     pub fn key(&self) -> &'static str {
         match self {
             Self::Tool { .. } => StepType::Tool.word(),
@@ -81,7 +81,7 @@ impl Call {
         }
     }
 
-    /// What events tell about it.
+    /// Returns the parts of the call that events report.
     pub fn summary(&self) -> CallSummary<'_> {
         let none = CallSummary::default();
         match self {
@@ -103,12 +103,12 @@ impl Call {
         }
     }
 
-    /// The end of the time that it lets pass. Such a call is not made: the run is parked until then.
+    /// Returns the end of a `wait:`. Such a call is not made: the run is parked until then.
     pub fn waits_until(&self) -> Option<Timestamp> {
         self.summary().until
     }
 
-    /// The tool that it calls, with its arguments.
+    /// Returns the tool and its arguments, if the call is a tool call.
     pub fn tool(&self) -> Option<(&str, &Object)> {
         let Self::Tool { tool, args } = self else {
             return None;
@@ -128,7 +128,7 @@ impl Call {
         }
     }
 
-    /// Whether it only judges something about a step and is no attempt of it.
+    /// Whether it evaluates a condition or post-condition and is not an attempt of the step.
     pub fn is_judgement(&self) -> bool {
         match self {
             Self::Condition | Self::Expect { .. } => true,

@@ -1,4 +1,4 @@
-//! What follows the end of a call: done, tried again, healed, tolerated or fatal.
+//! The decision after the end of a call: done, retried, healed, tolerated or fatal.
 //!
 //! The decision is made once and recorded in the event; `follow.rs` carries it out.
 
@@ -20,12 +20,13 @@ use crate::progress::elapsed;
 use crate::size::size;
 use crate::state::{Position, TryState};
 
-/// The first wait before a retry; each later one is twice as long, up to the longest.
+/// Delay before the first retry; it doubles with each retry, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 impl Machine {
-    /// The event for the result of a call. It says what follows, and is to be stored and applied.
+    /// Returns the event for the result of a call, with the decision what follows. The caller stores and
+    /// applies it.
     pub fn end_call(
         &self,
         path: &Path,
@@ -38,7 +39,7 @@ impl Machine {
         self.end_with(path, attempt, result, now, (ms, cached), Vec::new())
     }
 
-    /// The event for the result of an agent that has called these with success.
+    /// Returns the event for the result of an agent that called the tools in `called` successfully.
     pub fn end_agent(
         &self,
         path: &Path,
@@ -110,8 +111,8 @@ impl Machine {
         })
     }
 
-    /// Says what would let a call be repeated, where a retry or a remedy is withheld because
-    /// its effects are unknown.
+    /// Adds a hint on how to allow a repeated call, if a retry or a heal is withheld because the effects of
+    /// the call are unknown.
     pub(crate) fn explain_withheld(&self, at: Position, failure: Failure) -> Failure {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
@@ -136,7 +137,7 @@ impl Machine {
         failure.hint(hint)
     }
 
-    /// The tool that a try has called, and what repeating it would do; also while its result is judged.
+    /// Returns the tool that a try called and its effects, also while its result is checked.
     fn tool_called(&self, at: Position) -> Option<(&str, Effects)> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
         if !matches!(planned.work, CompiledStep::Tool { .. }) {
@@ -151,8 +152,8 @@ impl Machine {
         call.tool().map(|(tool, _)| (tool, *effects))
     }
 
-    /// The event for a call that could not be made, and that is to be made later instead of failing.
-    /// It costs none of the tries of the step.
+    /// Returns the event for a call that could not be made and is made later instead of failing. This does
+    /// not use up a retry.
     pub fn postponed(
         &self,
         path: &Path,
@@ -172,8 +173,8 @@ impl Machine {
         })
     }
 
-    /// Whether there is room for a result beside all others of the run: they are kept in memory
-    /// and in the journal.
+    /// Checks that a result fits into the limit for all results of the run, which are kept in memory and in
+    /// the journal.
     fn check_room(&self, at: Position, value: &Value) -> Result<(), Failure> {
         let limit = self.rules.max_results;
         let all = self.results.saturating_add(size(value));
@@ -186,7 +187,7 @@ impl Machine {
         );
         let failure = Failure::new(FailureClass::Limit, message)
             .hint("let tools return less, or work in parts, each in a run of its own");
-        // The call itself has happened.
+        // The call itself was made.
         Err(failure.in_doubt())
     }
 
@@ -195,7 +196,7 @@ impl Machine {
             if matches!(**call, Call::Condition))
     }
 
-    /// Whether the try is that of an agent.
+    /// Whether an agent runs the try at `at`.
     pub(crate) fn is_agent(&self, at: Position) -> bool {
         let held = self.verifying(at).is_some_and(|held| held.by_agent);
         held || matches!(self.try_state(at), Some(TryState::Calling { call, .. })
@@ -207,8 +208,8 @@ impl Machine {
         tries.get(at.item.unwrap_or(0)).map(|tried| &tried.state)
     }
 
-    /// A step that failed before anything was called. What cannot be evaluated now cannot be
-    /// evaluated later either, so it is neither mended nor tried again.
+    /// Returns the event for a step that failed before anything was called. A template that cannot be
+    /// evaluated now cannot be evaluated later either, so the step is neither healed nor retried.
     pub(crate) fn fail_before_call(&self, at: Position, failure: Failure) -> Event {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         Event::Ended(CallEnd {
@@ -223,7 +224,7 @@ impl Machine {
         })
     }
 
-    /// The event for a call or a remedy whose driver died.
+    /// Returns the event for a call or a heal whose driver died.
     pub fn interrupted(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
         let message = format!("`{path}` was cut off and may have happened");
         let failure = Failure::new(FailureClass::Interrupted, message)
@@ -240,7 +241,7 @@ impl Machine {
         }
     }
 
-    /// The event for the result of a remedy.
+    /// Returns the event for the result of a heal.
     pub fn healed(
         &self,
         path: &Path,
@@ -249,7 +250,7 @@ impl Machine {
         ms: u64,
     ) -> Event {
         let error = result.err();
-        // Whether a remedy helped that was cut off is unknown: the step is tried, and shows it.
+        // It is unknown whether a heal that was cut off helped; the next try of the step shows it.
         let may_have_helped = error
             .as_ref()
             .is_none_or(|error| error.class == FailureClass::Interrupted);
@@ -272,9 +273,9 @@ impl Machine {
         }
     }
 
-    /// What follows a result that is not as expected. The call has happened: one that must not be
-    /// repeated is not, and where the step asks for another try it may bring another result. An agent
-    /// repeats nothing: it goes on, and is told what was missing.
+    /// Decides what follows a result that breaks a post-condition. The call was made, so it is not repeated
+    /// if its effects are `once`; otherwise a heal or a retry may give another result. An agent repeats
+    /// nothing: it continues and is told what was missing.
     pub(crate) fn after_breach(&self, now: Timestamp, at: Position, breach: &Failure) -> Next {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         if self.stopped_in(at.frame).is_some() {
@@ -287,7 +288,7 @@ impl Machine {
         }
         let heal = self.remedy(at, breach);
         let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
-        // A model that is told what was missing has nothing to wait for.
+        // An agent that is told what was missing has nothing to wait for.
         let at_once = |retry| {
             if matches!(retry, Next::Retry { .. }) && self.is_agent(at) {
                 Next::Retry { at: now }
@@ -300,17 +301,17 @@ impl Machine {
             .unwrap_or_else(|| give_up(step, Next::Fail))
     }
 
-    /// What repeating the call of a try would do.
+    /// Returns what repeating the call of a try would do.
     fn effects_of(&self, at: Position) -> Effects {
         match self.try_state(at) {
             Some(TryState::Calling { effects, .. }) => *effects,
-            // Inside it was looked at already: what is still in doubt must not be repeated.
+            // The steps inside were decided already: a call that is still in doubt must not be repeated.
             Some(TryState::Inside { .. }) => Effects::Once,
             _ => Effects::None,
         }
     }
 
-    /// Another try, if `retry:N` leaves one.
+    /// Returns another try, if `retry:N` leaves one.
     fn retry(&self, now: Timestamp, at: Position) -> Option<Next> {
         let frame = &self.frames[at.frame];
         let tried = frame.steps[at.step].tries.get(at.item.unwrap_or(0));
@@ -332,7 +333,7 @@ impl Machine {
         failure: &Failure,
         may_heal: bool,
     ) -> Next {
-        // A stopped step is not tolerated either.
+        // A failure of a stopped step is not tolerated either.
         if self.stopped_in(at.frame).is_some() || failure.class == FailureClass::Cancelled {
             return Next::Fail;
         }
@@ -368,7 +369,7 @@ impl Machine {
         give_up(step, end)
     }
 
-    /// The first remedy that answers to a failure: the step's own, the skill's, the host's.
+    /// Returns the first matching heal rule, of the step, the skill or the host, with its arguments rendered.
     fn remedy(&self, at: Position, failure: &Failure) -> Option<Heal> {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
@@ -384,15 +385,15 @@ impl Machine {
             ordinal: tried.map_or(0, |tried| tried.heals) + 1,
             class: failure.class,
             tool: remedy.tool.clone(),
-            // A remedy whose arguments cannot be rendered is none.
+            // A heal rule whose arguments cannot be rendered is not applied.
             args: remedy.args.render_object(&view).ok()?,
         })
     }
 
-    /// Whether `max_heals` of the step and of the skills around it leave room for one more.
+    /// Whether `max_heals` of the step and of the skills around it allows one more heal.
     ///
-    /// Counted are the remedies of everything that has ended for certain before this try, so that
-    /// parallel steps do not take them from each other, whichever fails first.
+    /// Counts the heals of everything that has certainly ended before this try, so that parallel steps do not
+    /// use up each other's heals, whichever fails first.
     fn may_heal(&self, at: Position) -> bool {
         let planned = &self.frames[at.frame].plan.steps[at.step];
         let mut taken = self.heals_of(at);
@@ -414,7 +415,7 @@ impl Machine {
         }
     }
 
-    /// Remedies of the steps that a step waits for.
+    /// Counts the heals of the steps that the step at `at` waits for.
     fn heals_before(&self, at: Position) -> u32 {
         let frame = &self.frames[at.frame];
         let visible = &frame.plan.steps[at.step].visible;
@@ -432,7 +433,7 @@ impl Machine {
         tries.iter().take(end).map(|tried| tried.heals_inside).sum()
     }
 
-    /// Remedies of a try and of the items that it waits for.
+    /// Counts the heals of a try and of the items that it waits for.
     fn heals_of(&self, at: Position) -> u32 {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         let own = tries.get(at.item.unwrap_or(0));
@@ -440,7 +441,7 @@ impl Machine {
     }
 }
 
-/// What a failure comes to when nothing more is done about it.
+/// Returns `end`, unless the step tolerates failures.
 fn give_up(step: &Step, end: Next) -> Next {
     match step.on_error {
         OnError::Continue => Next::Tolerate,
@@ -448,7 +449,7 @@ fn give_up(step: &Step, end: Next) -> Next {
     }
 }
 
-/// What is wrong with the call itself stays wrong.
+/// Whether a retry may succeed. A call that is itself wrong stays wrong.
 fn may_be_retried(class: FailureClass) -> bool {
     !matches!(
         class,
@@ -459,8 +460,8 @@ fn may_be_retried(class: FailureClass) -> bool {
     )
 }
 
-/// The wait before a retry, spread by a hash so that many runs do not come back at once, and so
-/// that a replay waits as long as the first time.
+/// Returns the delay before a retry. A hash spreads the delays, so that many runs do not retry at once and a
+/// replay waits as long as the first time.
 fn backoff(path: &Path, retries_made: u32) -> Duration {
     let whole = FIRST_WAIT
         .saturating_mul(1_u32.checked_shl(retries_made).unwrap_or(u32::MAX))

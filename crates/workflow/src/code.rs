@@ -1,22 +1,22 @@
-//! Python for the worker, and the names that it mentions.
+//! Python code for the worker, with the names that it mentions.
 
 use deft_model::Object;
 use jiff::Timestamp;
 
-/// Python to be run for a step.
+/// Python code to run for a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Code {
     /// The source.
     pub source: String,
-    /// The names it mentions.
+    /// The names that the source mentions, with their values.
     pub scope: Object,
-    /// Those of them that are None because their step was skipped.
+    /// The names in `scope` that are None because their step was skipped.
     pub skipped: Vec<String>,
     /// The recorded start of the step (X17).
     pub now: Timestamp,
 }
 
-/// True when a name stands in a text as a word of its own.
+/// Whether `code` contains `name` as a whole word.
 pub(crate) fn mentions(code: &str, name: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(name).any(|(at, _)| {

@@ -1,14 +1,15 @@
-//! Calls that were cut off.
+//! Limit and failure for calls that were cut off.
 
 use deft_model::{Failure, FailureClass};
 
 use crate::Path;
 
-/// How often a call that may be repeated is begun again after it was cut off. One that takes the
-/// whole process with it each time must not do so for ever.
+/// Number of times that a repeatable call is begun again after it was cut off. A call that crashes the whole
+/// process each time must not do so forever.
 pub(crate) const MOST_CUT_OFFS: u32 = 5;
 
-/// A worker that was cut off: what it judges is there, and nothing is in doubt.
+/// Returns the failure of a check in the worker that was cut off. The checked value exists, so nothing is in
+/// doubt.
 pub(crate) fn unjudged(path: &Path) -> Failure {
     let message = format!("the judging of `{path}` was cut off");
     Failure::new(FailureClass::Interrupted, message)

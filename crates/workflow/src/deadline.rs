@@ -1,8 +1,7 @@
-//! How long nested skills may take (`timeout` of the step that runs one, and of the skill itself).
+//! Deadlines of nested skills (`timeout` of the step that runs the skill, and of the skill itself).
 //!
-//! The instant is decided once, when the skill begins, and recorded. While a person is asked
-//! inside, its time stands still. Nothing here knows the time of the run as a whole: the driver
-//! says when that is up, with [`Event::Stopped`].
+//! A deadline is decided once, when the skill begins, and recorded. It is paused while a question inside is
+//! open. The deadline of the whole run is not known here: the driver reports it with [`Event::Stopped`].
 
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::progress::misplaced;
 use crate::state::{Limit, Position, TryState};
 
 impl Machine {
-    /// The event that begins the skill which a step asked for, and the plan for it.
+    /// Returns the event that begins the nested skill of a step, and keeps the plan of the skill.
     pub fn enter(&mut self, path: &Path, plan: Arc<Plan>, inputs: Object, now: Timestamp) -> Event {
         let at = self.locate(path).ok();
         let event = Event::Entered {
@@ -30,7 +29,7 @@ impl Machine {
         event
     }
 
-    /// Until when a nested skill that begins now may go on.
+    /// Returns the deadline of a nested skill that begins now.
     pub(crate) fn allowed(&self, at: Position, plan: &Plan, now: Timestamp) -> Option<Timestamp> {
         let begun = match self.try_state(at) {
             Some(TryState::Calling { at, .. }) => *at,
@@ -43,13 +42,13 @@ impl Machine {
         of_step.into_iter().chain(of_skill).min()
     }
 
-    /// The next instant at which a nested skill has taken too long.
+    /// Returns the earliest deadline of a nested skill.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.counting().map(|(_, until)| until).min()
     }
 
-    /// The event that stops a nested skill which has taken too long, the outermost one first.
-    /// It is to be stored and applied, and what is being done inside it to be cut off.
+    /// Returns the event that stops a nested skill whose deadline has passed, the outermost one first. The
+    /// caller stores and applies it and cuts off the calls inside.
     pub fn overdue(&self, now: Timestamp) -> Option<Event> {
         let (frame, _) = self.counting().find(|(_, until)| *until <= now)?;
         let path = self.path(self.frames[frame].parent?);
@@ -61,7 +60,7 @@ impl Machine {
         })
     }
 
-    /// Nested skills whose time is running, the outer ones first.
+    /// Returns the nested skills whose deadlines are not paused, the outer ones first.
     fn counting(&self) -> impl Iterator<Item = (usize, Timestamp)> {
         let running = self.stopped.is_none();
         let timed = self.timed.iter().filter(move |_| running);
@@ -75,27 +74,27 @@ impl Machine {
         })
     }
 
-    /// Why nothing may begin any more in a frame.
+    /// Returns why no step of a frame may begin any more, if it is stopped.
     pub(crate) fn stopped_in(&self, frame: usize) -> Option<&Failure> {
         let of_run = self.stopped.as_ref();
         of_run.or(self.frames[frame].stopped.as_ref())
     }
 
-    /// True when a step has to stop, alone or with the whole run.
+    /// Whether a step has to stop, because its nested skill or the whole run does.
     pub fn is_stopping(&self, path: &Path) -> bool {
         let at = self.locate(path).ok().map(|at| at.frame);
         let frame = at.or_else(|| self.frame_of(path));
         frame.is_some_and(|frame| self.stopped_in(frame).is_some())
     }
 
-    /// True when a step waits for an instant.
+    /// Whether a step waits for its next try.
     pub fn is_waiting(&self, path: &Path) -> bool {
         let at = self.locate(path).ok();
         let state = at.and_then(|at| self.try_state(at));
         matches!(state, Some(TryState::Waiting { .. }))
     }
 
-    /// A call that was cut off because the time is up failed for that reason.
+    /// Replaces the failure of a call that was cut off at a deadline by the timeout.
     pub(crate) fn as_stopped(&self, frame: Option<usize>, failure: Failure) -> Failure {
         let stopped = frame.and_then(|frame| self.stopped_in(frame));
         match stopped {
@@ -112,7 +111,7 @@ impl Machine {
         }
     }
 
-    /// Sets or renews the time of a nested skill.
+    /// Sets or replaces the deadline of a nested skill.
     pub(crate) fn limit(&mut self, frame: usize, since: Timestamp, until: Option<Timestamp>) {
         self.frames[frame].limit = until.map(|until| Limit { since, until });
         self.timed.retain(|timed| *timed != frame);
@@ -122,7 +121,7 @@ impl Machine {
         }
     }
 
-    /// Gives a nested skill that goes on as much time as it had.
+    /// Gives a resumed nested skill as much time as it had at first.
     pub(crate) fn renew(&mut self, frame: usize, now: Timestamp) {
         let until = self.frames[frame].limit.map(|limit| {
             let had = limit.until.duration_since(limit.since);
@@ -144,7 +143,7 @@ impl Machine {
         let outer = *frame;
         let mut inside = vec![false; self.frames.len()];
         inside[outer] = true;
-        // A frame is always behind the one around it.
+        // A frame always comes after its parent.
         for frame in outer..self.frames.len() {
             let parent = self.frames[frame].parent;
             inside[frame] |= parent.is_some_and(|parent| inside[parent.frame]);
@@ -156,7 +155,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A person is asked in a frame: its time and that of the skills around it stands still.
+    /// Pauses the deadlines of a frame and of the skills around it, while a person is asked or a step waits.
     pub(crate) fn pause(&mut self, now: Timestamp, frame: usize) {
         let mut next = Some(frame);
         while let Some(frame) = next {
@@ -167,7 +166,7 @@ impl Machine {
         }
     }
 
-    /// A question is no longer open.
+    /// Undoes one [`pause`](Self::pause); the deadlines continue when no other question or wait is open.
     pub(crate) fn unpause(&mut self, now: Timestamp, frame: usize) {
         let mut next = Some(frame);
         while let Some(frame) = next {

@@ -1,7 +1,7 @@
-//! What follows from a state: the next event that the machine can decide alone.
+//! The decisions of a machine: the next event that follows from its state alone.
 //!
-//! Conditions are judged, lists and arguments rendered here, once; their values are in the
-//! event, so that a replay never evaluates anything again.
+//! Conditions, lists and arguments are evaluated here, once. Their values are in the event, so that a replay
+//! evaluates nothing.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Machine {
                 Some(Todo::Step { frame, step }) => self.decide_step(now, frame, step, facts),
                 Some(Todo::Item(at)) => self.decide_item(now, at, facts),
                 Some(Todo::Close { frame, step }) => self.decide_close(now, frame, step),
-                // Last, so that nothing that may still begin is left behind.
+                // Last, so that a frame ends only when nothing in it can still begin.
                 None => {
                     let frame = self.leaving.pop_front()?;
                     self.decide_leave(now, frame)
@@ -112,7 +112,7 @@ impl Machine {
         Some(self.begin(now, at, facts))
     }
 
-    /// What a condition comes to, unless it is true.
+    /// Returns the event for a condition that is not true, or that needs the worker.
     fn judge(&self, at: Position, planned: &PlannedStep, judged: Option<bool>) -> Option<Event> {
         let condition = planned.condition.as_ref()?;
         let view = self.view(at.frame, Some(at))?;
@@ -182,7 +182,7 @@ impl Machine {
         }
     }
 
-    /// Renders what a step does and states the intent to do it.
+    /// Renders the call of a step and returns the intent to make it.
     fn begin(&self, now: Timestamp, at: Position, facts: &dyn Facts) -> Event {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
@@ -212,8 +212,8 @@ impl Machine {
         self.beginning(at, call, effects)
     }
 
-    /// A skill that has begun is not begun again: what is done in it stays done, with the inputs
-    /// and the revision it had.
+    /// Returns the event that resumes a nested skill that has begun before. It does not begin again: its
+    /// results, inputs and revision are kept.
     fn go_on(&self, now: Timestamp, at: Position) -> Option<Event> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
@@ -225,7 +225,7 @@ impl Machine {
         })
     }
 
-    /// The failure of a skill that is nested too deeply, with the circle that led there.
+    /// Returns the failure for a skill that is nested too deeply, with the cycle that led there.
     fn too_deep(&self, frame: usize, skill: &str) -> Failure {
         let mut around = Vec::new();
         let mut next = Some(frame);
@@ -261,7 +261,7 @@ impl Machine {
         })
     }
 
-    /// A template or condition that cannot be evaluated is a failure of its step.
+    /// Returns the event for a template or condition that cannot be evaluated, which fails its step.
     pub(crate) fn unrendered(&self, at: Position, what: &str, error: &EvalError) -> Event {
         let path = self.path(at);
         let class = match error.kind {
@@ -299,10 +299,10 @@ impl Machine {
     }
 }
 
-/// The most items that a message names.
+/// Maximum number of items that a message names.
 const MOST_NAMED: usize = 10;
 
-/// The first failure of a loop, with how many items failed and which.
+/// Returns the first failure of a loop, with the number of failed items and their indexes.
 fn counted(failure: Failure, tries: &[Try]) -> Failure {
     let failed = |(at, tried): (usize, &Try)| {
         matches!(tried.state, TryState::Failed(_)).then(|| format!("[{at}]"))
@@ -339,11 +339,11 @@ fn item_value(tried: &Try) -> Value {
     }
 }
 
-/// What a confirmation is about; arguments that need the item are not known yet.
+/// Returns the operation that a question is about. Arguments that need the loop item are not known yet.
 pub(crate) fn operation(planned: &PlannedStep, view: &NameScope<'_>) -> Operation {
     let kind = planned.step.kind.key().to_owned();
     let (name, args) = planned.work.target().unzip();
-    // Before a loop its items are unknown, also where a template could do without.
+    // Before a loop its items are unknown, even if a template could be rendered without them.
     let known = |mentions: &dyn Fn(&str) -> bool| !planned.loop_var().is_some_and(mentions);
     let name = name.filter(|name| known(&|var| name.names().iter().any(|used| used.name == var)));
     let args = args.filter(|args| known(&|var| args.mentions(var)));

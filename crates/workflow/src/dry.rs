@@ -1,7 +1,7 @@
-//! What a run would do, as far as that is known before it begins. Nothing is called.
+//! Dry runs: what a run would do, as far as that is known before it begins. Nothing is called.
 //!
-//! A template that reads the result of a step cannot be rendered yet: it is shown as it was written,
-//! and its place is listed as unknown. It does not guess what a tool would return.
+//! A template that reads the result of a step cannot be rendered yet: it is shown as written, and its
+//! position is listed as unknown. Results of tools are not guessed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::planned::{PlannedStep, Remedy};
 use crate::tree::Tree;
 use crate::wait;
 
-/// What a run with these inputs would do, in the order in which its steps begin.
+/// Returns what a run with `inputs` would do, in the order in which its steps begin.
 pub fn dry_run(
     plan: &Plan,
     inputs: &Object,
@@ -50,12 +50,12 @@ pub fn dry_run(
     steps
 }
 
-/// The names that have a value before anything has run.
+/// The names that have a value before any step has run.
 struct DryScope<'a> {
     plan: &'a Plan,
     rules: &'a Rules,
     inputs: Arc<Value>,
-    /// Steps looked at so far, and whether they are left out for certain.
+    /// Steps checked so far, and whether each is certain to be skipped.
     skipped: HashMap<usize, bool>,
     now: Timestamp,
 }
@@ -90,7 +90,7 @@ impl Scope for DryScope<'_> {
 }
 
 impl DryScope<'_> {
-    /// Whether the value of a name is known: it is no result, or that of a step that is left out.
+    /// Whether the value of a name is known: it is not a result, or only a result of skipped steps.
     fn knows(&self, at: usize, used: &NameUse) -> bool {
         let planned = &self.plan.steps[at];
         if planned.loop_var() == Some(used.name.as_str()) {
@@ -168,7 +168,7 @@ fn dry_heal(remedy: &Remedy) -> DryHeal {
     }
 }
 
-/// One step being looked at.
+/// The check of one step.
 struct DryCheck<'a> {
     scope: &'a DryScope<'a>,
     at: usize,
@@ -217,7 +217,7 @@ impl DryCheck<'_> {
         })
     }
 
-    /// When a wait that begins now would be over.
+    /// Returns the end of a wait that would begin now.
     fn until(&mut self, work: &CompiledStep, args: Option<&Value>) -> Option<Timestamp> {
         let CompiledStep::Wait { until, .. } = work else {
             return None;

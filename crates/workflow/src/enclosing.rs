@@ -8,19 +8,19 @@ use crate::Path;
 use crate::machine::Machine;
 use crate::state::{Phase, Position, StepState};
 
-/// A skill that a step is inside of.
+/// A skill that encloses a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnclosingSkill {
-    /// The skill.
+    /// Id of the skill.
     pub skill: String,
-    /// Its revision.
+    /// Revision of the skill.
     pub revision: String,
-    /// The step that runs it; none for the skill of the run.
+    /// The step that runs the skill; `None` for the skill of the run.
     pub path: Option<Path>,
 }
 
 impl Machine {
-    /// The skills around a step, the one of the run first.
+    /// Returns the skills around a step, beginning with the skill of the run.
     pub fn enclosing_skills(&self, path: &Path) -> Vec<EnclosingSkill> {
         let Ok(at) = self.locate(path) else {
             return Vec::new();
@@ -40,7 +40,7 @@ impl Machine {
         around
     }
 
-    /// Whether the run has done nothing but come to this step, and ends if the step fails.
+    /// Whether the run has begun nothing but the step at `path`, and ends if this step fails.
     pub fn is_untouched(&self, path: &Path) -> bool {
         let Ok(at) = self.locate(path) else {
             return false;
@@ -67,13 +67,13 @@ impl Machine {
     }
 }
 
-/// Nothing of a step was begun, and it was not taken over from an earlier run.
+/// Whether nothing of a step was begun, and it was not taken over from an earlier run.
 fn is_quiet(state: &StepState) -> bool {
     let idle = state.tries.iter().all(|tried| tried.attempts == 0);
     idle && matches!(state.phase, Phase::Pending | Phase::Open | Phase::Skipped)
 }
 
-/// A step is tried for the first time, and no other item of it has been.
+/// Whether a step is tried for the first time, and no other item of it was tried.
 fn is_first(at: &Position, state: &StepState) -> bool {
     let own = at.item.unwrap_or(0);
     let mut tries = state.tries.iter().enumerate();

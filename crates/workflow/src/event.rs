@@ -1,6 +1,5 @@
-//! The recorded events of a run. They are enough to rebuild a [`Machine`] without evaluating
-//! anything again: rendered arguments, condition results, loop lists, retry instants and what
-//! follows a failure are all part of them.
+//! The recorded events of a run. They suffice to rebuild a [`Machine`] without evaluating anything again:
+//! they contain rendered arguments, condition results, loop lists, retry times and what follows each failure.
 //!
 //! [`Machine`]: crate::Machine
 
@@ -16,57 +15,57 @@ use serde_json::Value;
 use crate::Path;
 use crate::call::{Call, ExpectLevel};
 
-/// Something that happened in a run.
+/// A recorded change of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// What the run will begin with, where another process may begin it.
+    /// The parameters of a run that another process may begin.
     Prepared(RunPreparation),
     /// The run began.
     Started(RunStart),
-    /// A step of an earlier run counts for this one (`rerun --from`).
+    /// The result of a step was taken over from an earlier run (`rerun --from`).
     Reused {
         /// The step.
         path: Path,
-        /// Its value; none if it was skipped.
+        /// The value of the step; `None` if it was skipped.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
             deserialize_with = "present"
         )]
         value: Option<Value>,
-        /// Its tolerated failure.
+        /// The failure of the step, if it was tolerated.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
-        /// Tools that it called with success, for `expect: {called: …}`.
+        /// Tools that the step called successfully, for `expect: {called: …}`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         called: Vec<String>,
     },
-    /// A step or an item was not done.
+    /// A step or an item was skipped.
     Skipped {
         /// The step or item.
         path: Path,
-        /// Why.
+        /// Why it was skipped.
         reason: String,
     },
-    /// The list of a loop is known.
+    /// The list of a loop was rendered.
     Listed {
         /// The step.
         path: Path,
-        /// What is done with each item: `tool`, `compute`, …
+        /// Type of the step that runs for each item: `tool`, `compute`, …
         step_type: String,
         /// The items.
         items: Vec<Value>,
     },
-    /// A person is asked before a step.
+    /// A person was asked before a step.
     Asked {
         /// The step.
         path: Path,
         /// The question.
         message: String,
-        /// The answer that is preselected.
+        /// The preselected answer.
         default: bool,
-        /// What would be done, as far as it is known.
+        /// What the step would do, as far as it is known.
         operation: Operation,
     },
     /// The question was answered.
@@ -75,30 +74,30 @@ pub enum Event {
         path: Path,
         /// The answer.
         answer: Answer,
-        /// Who gave it.
+        /// Who answered.
         by: String,
     },
-    /// Something outside is about to be done. Stored before it is done.
+    /// A call is about to be made. Stored before it is made.
     Begun(CallIntent),
-    /// It was done, or it failed.
+    /// A call succeeded or failed.
     Ended(CallEnd),
-    /// Something happened to the agent of a step that has begun and not ended.
+    /// An event of the agent of a running step.
     Agent {
         /// The step or item.
         path: Path,
-        /// What.
+        /// The event.
         event: Box<deft_agent::Event>,
     },
-    /// A remedy was tried.
+    /// A heal rule was applied.
     Healed {
-        /// The step or item that it is for.
+        /// The step or item that failed.
         path: Path,
-        /// What went wrong with the remedy, if anything.
+        /// Why the heal failed, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
         /// What follows.
         next: Next,
-        /// How long it took.
+        /// Duration in milliseconds.
         ms: u64,
     },
     /// A wait before a retry is over.
@@ -106,114 +105,114 @@ pub enum Event {
         /// The step or item.
         path: Path,
     },
-    /// A nested skill is pinned and begins.
+    /// A nested skill begins, with its revision pinned.
     Entered {
-        /// The step or item.
+        /// The step or item that runs it.
         path: Path,
-        /// Its revision.
+        /// Revision of the nested skill.
         revision: String,
-        /// Its checked inputs.
+        /// Checked inputs of the nested skill.
         inputs: Object,
-        /// When it has taken too long.
+        /// Deadline of the nested skill.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// A nested skill that failed goes on where it failed: its step is tried again.
+    /// A nested skill that failed is resumed where it failed, by another try of its step.
     Continued {
-        /// The step or item.
+        /// The step or item that runs it.
         path: Path,
-        /// Which try it is.
+        /// Number of the try.
         attempt: u32,
-        /// When it has taken too long.
+        /// Deadline of the nested skill.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
-    /// A nested skill has taken too long: everything inside it stops.
+    /// The deadline of a nested skill has passed: everything inside it stops.
     Expired {
         /// The step or item that runs it.
         path: Path,
-        /// What the steps inside and the step around them end with: class `timeout`.
+        /// The failure of the steps inside and of the step that runs the skill: class `timeout`.
         failure: Failure,
     },
     /// All items of a loop have ended.
     Closed {
         /// The step.
         path: Path,
-        /// The values of the items in order; null for one that was skipped or never begun.
+        /// The values of the items in order; null for an item that was skipped or never begun.
         values: Vec<Value>,
-        /// Why it failed, if it did.
+        /// Why the loop failed, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Failure>,
-        /// How long it took from its first item.
+        /// Duration of the loop in milliseconds.
         ms: u64,
     },
-    /// A person stops the run, or its time is up.
+    /// The run stops: a person cancelled it, its deadline has passed, or it cannot be carried out.
     Stopped {
-        /// Why: class `cancelled` or `timeout`.
+        /// Why it stops, for example class `cancelled` or `timeout`.
         failure: Failure,
     },
-    /// Another process continues the run: the one that drove it ended without a word.
+    /// Another process continues the run, because the process that drove it died.
     Recovered {
-        /// The last sign of the process that drove it.
+        /// When the dead process was last known to be alive.
         interrupted_at: Timestamp,
     },
-    /// A person lets an ended run go on.
+    /// A person resumed an ended run.
     Resumed {
-        /// Who.
+        /// Who resumed it.
         by: String,
     },
-    /// The run is over.
+    /// The run ended.
     Finished(RunEnd),
 }
 
-/// What a run that waits for its turn will begin with.
+/// The parameters of a queued run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunPreparation {
-    /// The folder or project it works on.
+    /// The folder or project that the run works on.
     pub workspace_uri: String,
     /// Makes the placeholders of secrets unguessable.
     pub nonce: String,
-    /// Steps of an earlier run that count again.
+    /// Results taken over from steps of an earlier run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reused: Vec<Event>,
-    /// Why the check before the run could not be made.
+    /// Why the preflight check failed to run, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_failed: Option<String>,
-    /// The rights of the agent that started it.
+    /// The rights of the agent that started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Arc<Authority>>,
-    /// The request that started it.
+    /// The request that started the run.
     #[serde(default, skip_serializing_if = "RunOrigin::is_unknown")]
     pub origin: RunOrigin,
 }
 
-/// How a run began.
+/// The parameters of a run that began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunStart {
     /// The skill.
     pub skill: String,
-    /// Its pinned revision.
+    /// Pinned revision of the skill.
     pub revision: String,
-    /// The run.
+    /// Id of the run.
     pub execution_id: String,
-    /// The folder or project it works on.
+    /// The folder or project that the run works on.
     pub workspace_uri: String,
     /// Checked inputs.
     pub inputs: Object,
     /// Makes the placeholders of secrets unguessable.
     pub nonce: String,
-    /// Why the check before the run could not be made.
+    /// Why the preflight check failed to run, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_failed: Option<String>,
-    /// The rights of the agent that started it.
+    /// The rights of the agent that started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<Arc<Authority>>,
-    /// The request that started it.
+    /// The request that started the run.
     #[serde(default, skip_serializing_if = "RunOrigin::is_unknown")]
     pub origin: RunOrigin,
 }
 
-/// What a confirmation is about.
+/// The operation that a question is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
 pub struct Operation {
     /// The kind of the step: `tool`, `compute`, …
@@ -221,10 +220,10 @@ pub struct Operation {
     /// The tool or skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its arguments, where they are known before the step.
+    /// The arguments, if they are known before the step begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
-    /// The tool, where a person may agree to all of its calls at once.
+    /// The tool, if a person may approve all of its calls at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<ToolMark>,
 }
@@ -232,15 +231,15 @@ pub struct Operation {
 /// A tool as its server described it when a person was asked about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolMark {
-    /// Its full name.
+    /// Full name of the tool.
     pub tool: String,
-    /// A hash of its description by its server.
+    /// Hash of the tool's description by its server.
     pub digest: String,
 }
 
 impl Operation {
-    /// True when it says exactly what would be done: a tool or a skill with all its arguments, or
-    /// something that has none and is part of the skill.
+    /// Whether it says exactly what would be done: it names a tool or skill with all arguments, or the step
+    /// has no arguments and is part of the skill.
     pub fn is_exact(&self) -> bool {
         match self.kind.as_str() {
             "tool" | "skill" => self.name.is_some() && self.args.is_some(),
@@ -249,28 +248,28 @@ impl Operation {
     }
 }
 
-/// An answer to a confirmation.
+/// An answer to a question before a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Do it.
+    /// Do the step.
     Yes,
-    /// Do not, and stop the run.
+    /// Do not do the step, and stop the run.
     No,
-    /// Leave out this step and go on.
+    /// Skip the step and continue the run.
     Skip,
 }
 
-/// The intent to do something outside.
+/// The intent to make a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallIntent {
     /// The step or item.
     pub path: Path,
     /// 1 for the first try.
     pub attempt: u32,
-    /// What is done.
+    /// The call.
     pub call: Arc<Call>,
-    /// What repeating it would do.
+    /// What repeating the call would do.
     pub effects: Effects,
 }
 
@@ -279,7 +278,7 @@ pub struct CallIntent {
 pub struct CallEnd {
     /// The step or item.
     pub path: Path,
-    /// Which try; 0 when it failed before anything was called.
+    /// Number of the try; 0 if it failed before anything was called.
     pub attempt: u32,
     /// The value; shared with the machine, so that a large one is never copied.
     #[serde(
@@ -293,13 +292,14 @@ pub struct CallEnd {
     pub error: Option<Failure>,
     /// What follows.
     pub next: Next,
-    /// True when an earlier result was used.
+    /// Whether a cached result was used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// Tools that a model called with success during an agent step, for `expect: {called: …}`.
+    /// Tools that the agent of the step called successfully, for `expect: {called: …}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub called: Vec<String>,
-    /// How long the try took; of the last one of a step, how long the step took with all its tries.
+    /// Duration of the try in milliseconds; for the last try of a step, the duration of the step with all
+    /// tries.
     pub ms: u64,
 }
 
@@ -307,41 +307,41 @@ pub struct CallEnd {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Next {
-    /// It is done.
+    /// The step or item succeeded.
     Done,
-    /// The worker has judged the condition of the step, which now begins or is left out.
+    /// The worker has evaluated the condition of the step, which now begins or is skipped.
     Judged,
-    /// The value is there, and the worker has to say whether it is as expected.
+    /// The call returned a value, and the worker has to check a post-condition.
     Verify {
-        /// Who expects it.
+        /// Where the post-condition is declared.
         of: ExpectLevel,
     },
-    /// It is tried again at an instant.
+    /// The call is retried at an instant.
     Retry {
-        /// When.
+        /// When it is retried.
         at: Timestamp,
     },
-    /// What it needs is missing: the call waits until that is back, or until an instant at the
-    /// latest. This does not use up a retry.
+    /// A tool or server that the call needs is missing: the call waits until it is back, or until an instant
+    /// at the latest. This does not use up a retry.
     #[serde(rename = "wait")]
     Postponed {
-        /// When.
+        /// The end of the wait at the latest.
         at: Timestamp,
     },
-    /// A remedy is tried first.
+    /// A heal rule is applied before the next try.
     Heal(Arc<Heal>),
     /// The failure is tolerated.
     Tolerate,
     /// The run fails.
     Fail,
-    /// The call may have taken effect and must not be repeated unasked.
+    /// The call may have taken effect and must not be repeated without asking a person.
     Interrupt,
-    /// A tool or server is not there.
+    /// A tool or server is missing.
     Block,
 }
 
 impl Next {
-    /// True when the try was the last one of its step or item.
+    /// Whether the try was the last one of its step or item.
     pub fn is_last(&self) -> bool {
         match self {
             Self::Done | Self::Tolerate | Self::Fail | Self::Interrupt | Self::Block => true,
@@ -354,14 +354,14 @@ impl Next {
     }
 }
 
-/// A remedy.
+/// One application of a heal rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heal {
-    /// 1 for the first remedy of this step or item.
+    /// 1 for the first heal of this step or item.
     pub ordinal: u32,
-    /// What went wrong.
+    /// Class of the failure to repair.
     pub class: FailureClass,
-    /// The tool that mends.
+    /// The tool that repairs the failure.
     pub tool: String,
     /// Rendered arguments.
     pub args: Object,
@@ -372,12 +372,12 @@ pub struct Heal {
 pub struct RunEnd {
     /// The outcome.
     pub outcome: Outcome,
-    /// What it returns.
+    /// The outputs of the run.
     pub outputs: Value,
-    /// Why it did not succeed.
+    /// Why the run did not succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RunError>,
-    /// How long it took.
+    /// Duration of the run in milliseconds.
     pub ms: u64,
 }
 
@@ -399,7 +399,7 @@ pub struct RunError {
     pub step: Option<Path>,
 }
 
-/// Reads a value that is there, be it null. One that is not there is none.
+/// Deserializes a field that is present, even if it is null. A missing field is `None`.
 fn present<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -409,7 +409,7 @@ where
 }
 
 impl Event {
-    /// The type of the event, whose word is stored beside it.
+    /// Returns the type of the event, whose word is stored beside it.
     pub fn event_type(&self) -> EventType {
         match self {
             Self::Prepared(_) => EventType::Prepared,

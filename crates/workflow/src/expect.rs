@@ -1,6 +1,6 @@
-//! Post-conditions (`expect:`), made ready, and a value held against them.
+//! Compiled post-conditions (`expect:`), and the check of a value against them.
 //!
-//! Not here: which values of a run are held against which conditions (`expect_checks.rs`).
+//! Not here: which values of a run are checked against which post-conditions (`expect_checks.rs`).
 
 use deft_model::{Expect, Failure, FailureClass};
 use deft_template::{Condition, EvalError, EvalKind, Scope, SyntaxError};
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::call::ExpectLevel;
 
-/// How many problems with a value are told at once.
+/// Maximum number of problems that one message lists.
 const MOST_PROBLEMS: usize = 3;
 
-/// Post-conditions made ready.
+/// Compiled post-conditions.
 #[derive(Debug, Default)]
 pub(crate) struct Expectation {
     called: Vec<String>,
@@ -57,18 +57,19 @@ impl Expectation {
         self.called.is_empty() && self.that.is_none() && self.schema.is_none()
     }
 
-    /// True when it is known to need the worker.
+    /// Whether it is known to need the worker.
     pub(crate) fn has_unsupported(&self) -> bool {
         let mut that = self.that.iter();
         that.any(|that| that.unsupported().is_some())
     }
 
-    /// The expression.
+    /// Returns the source of the expression.
     pub(crate) fn that(&self) -> &str {
         self.that.as_ref().map_or("", Condition::source).trim()
     }
 
-    /// Checks a value. `what` says what it is, `is_called` which tools have done their part.
+    /// Checks a value. `what` names the value in messages, `is_called` returns whether a tool was called
+    /// successfully.
     pub(crate) fn check(
         &self,
         what: &str,
@@ -90,12 +91,12 @@ impl Expectation {
     }
 }
 
-/// Why a value cannot be called a success.
+/// Why a value is not accepted, or not yet.
 #[derive(Debug)]
 pub(crate) enum ExpectProblem {
-    /// It is not as expected.
+    /// The value breaks a post-condition.
     Breach(Failure),
-    /// Only the worker can say.
+    /// Only the worker can evaluate the post-condition.
     Unsupported(ExpectLevel),
 }
 
@@ -106,7 +107,7 @@ impl From<Failure> for ExpectProblem {
 }
 
 impl ExpectProblem {
-    /// The same, with who expects it.
+    /// Sets where the post-condition is declared.
     pub(crate) fn with_level(self, level: ExpectLevel) -> Self {
         match self {
             Self::Unsupported(_) => Self::Unsupported(level),
@@ -117,7 +118,7 @@ impl ExpectProblem {
 
 fn check_schema(what: &str, schema: &Validator, value: &Value) -> Result<(), Failure> {
     let problems = schema.iter_errors(value).take(MOST_PROBLEMS);
-    // The value itself is left out: it may be long, and is to be seen in the record anyway.
+    // The value itself is left out: it may be long, and the journal has it anyway.
     let problems: Vec<String> = problems
         .map(|error| match error.instance_path().to_string() {
             place if place.is_empty() => error.masked_with("it").to_string(),
@@ -139,7 +140,7 @@ fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), ExpectProblem> 
         Ok(true) => Ok(()),
         Ok(false) => Err(untrue(that.source()).into()),
         Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
-            // The caller replaces the level with that of the expectation.
+            // The caller sets the right level.
             Err(ExpectProblem::Unsupported(ExpectLevel::Step))
         }
         Err(error) => {
@@ -149,7 +150,7 @@ fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), ExpectProblem> 
     }
 }
 
-/// An expression that is not true.
+/// Returns the failure for an expression that is not true.
 pub(crate) fn untrue(source: &str) -> Failure {
     let message = format!("expected `{}`, and it is false", source.trim());
     Failure::new(FailureClass::Invalid, message)

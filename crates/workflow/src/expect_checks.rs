@@ -1,8 +1,7 @@
-//! Whether a run or a step may call itself a success (`expect:`).
+//! Checks of the results of steps and runs against their post-conditions (`expect:`).
 //!
-//! The verdict is part of the event that ends the step or the run, so a replay checks
-//! nothing. Not here: what a breach means for steps that wait; conditions that only the worker
-//! can judge (`verify.rs`).
+//! The verdict is part of the event that ends the step or the run, so a replay checks nothing. Not here: what
+//! a breach means for dependent steps; conditions that only the worker can evaluate (`verify.rs`).
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use crate::scope::NameScope;
 use crate::state::{Phase, Position, TryState, Verdict};
 
 impl Machine {
-    /// `expect:` of a skill, over its outputs and by their names.
+    /// Checks the post-condition of a skill against its outputs, which it sees by their names.
     pub(crate) fn check_outputs(&self, index: usize, outputs: &Value) -> Result<(), ExpectProblem> {
         let frame = &self.frames[index];
         match &frame.verdict {
@@ -26,7 +25,7 @@ impl Machine {
             Verdict::Unmet(failure) => return Err(failure.clone().into()),
             Verdict::Open | Verdict::Asked { .. } => {}
         }
-        // What was held against the answer of the agent need not be looked at again.
+        // The same post-condition was checked against the answer of the agent already.
         let kept = frame.plan.is_kept_by_agent() && frame.steps[0].phase == Phase::Success;
         if kept || frame.plan.expect.is_empty() {
             return Ok(());
@@ -42,8 +41,9 @@ impl Machine {
         checked.map_err(|problem| problem.with_level(ExpectLevel::Skill))
     }
 
-    /// `expect:` of a step, and of its skill where that is nothing but an agent: it is the agent that
-    /// has to keep it, and that can be asked again. `by_agent` is what it has called.
+    /// Checks the post-condition of a step, and that of its skill if the skill consists only of an agent:
+    /// then the agent has to meet it and can be asked again. `by_agent` lists the tools that the agent
+    /// called.
     pub(crate) fn check_step(
         &self,
         at: Position,
@@ -57,7 +57,7 @@ impl Machine {
         Ok(())
     }
 
-    /// `expect:` of a step.
+    /// Checks the post-condition of a step.
     fn check_value(
         &self,
         at: Position,
@@ -87,7 +87,7 @@ impl Machine {
         checked.map_err(|problem| problem.with_level(ExpectLevel::Step))
     }
 
-    /// `expect:` of a skill that is nothing but its agent, over what it will return.
+    /// Checks the post-condition of a skill that consists only of its agent against the agent's answer.
     pub(crate) fn check_answer(
         &self,
         at: Position,
@@ -108,7 +108,8 @@ impl Machine {
         checked.map_err(|problem| problem.with_level(ExpectLevel::Skill))
     }
 
-    /// What the post-condition of a step sees: its value as `result` and by its own names.
+    /// Returns the names for the post-condition of a step: its value as `result` and by the names of the
+    /// step.
     pub(crate) fn step_scope(&self, at: Position, value: &Arc<Value>) -> Option<ExpectScope<'_>> {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let output = step.output.as_deref().unwrap_or("result");
@@ -120,7 +121,7 @@ impl Machine {
         })
     }
 
-    /// What the post-condition of a skill sees of an answer that will be all it returns.
+    /// Returns the names for the post-condition of a skill whose outputs will be this answer.
     pub(crate) fn answer_scope(&self, at: Position, value: &Arc<Value>) -> Option<ExpectScope<'_>> {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let (value, names) = match &step.output {
@@ -135,7 +136,7 @@ impl Machine {
         })
     }
 
-    /// What the post-condition of a skill sees of its outputs.
+    /// Returns the names for the post-condition of a skill with these outputs.
     pub(crate) fn output_scope(&self, frame: usize, outputs: &Value) -> Option<ExpectScope<'_>> {
         Some(ExpectScope {
             view: self.view(frame, None)?,
@@ -146,7 +147,7 @@ impl Machine {
     }
 }
 
-/// Whether two names may mean one tool: `server.tool` is also called `tool`.
+/// Whether two names may mean the same tool: `server.tool` is also called `tool`.
 fn is_same(one: &str, other: &str) -> bool {
     let bare = |long: &str, short: &str| {
         long.strip_suffix(short)
@@ -155,17 +156,18 @@ fn is_same(one: &str, other: &str) -> bool {
     one == other || bare(one, other) || bare(other, one)
 }
 
-/// The names a post-condition sees: what it is about, then everything else.
+/// The names that a post-condition sees: the checked value first, then everything that its step or skill
+/// sees.
 pub(crate) struct ExpectScope<'a> {
     view: NameScope<'a>,
     value: Arc<Value>,
     names: Vec<&'a str>,
-    /// The fields of the value are names too.
+    /// Whether the fields of the value are names too.
     fields: bool,
 }
 
 impl ExpectScope<'_> {
-    /// An expression with the names it mentions, for the worker.
+    /// Returns an expression with the names it mentions, for the worker.
     pub(crate) fn code(&self, source: &str, now: Timestamp) -> Code {
         let mut code = self.view.code(source, now);
         let own = self.names.iter().map(|name| (*name, &*self.value));

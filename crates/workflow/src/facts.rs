@@ -1,13 +1,13 @@
-//! What a machine has to be told about the world.
+//! Facts outside the machine that its decisions depend on.
 
 use deft_model::{Authority, Effects, Failure, Object};
 
-/// What a machine has to be told about the world before it decides.
+/// Facts outside the machine that its decisions depend on.
 pub trait Facts {
-    /// What repeating a call of a tool would do, as far as the tool says.
+    /// Returns what repeating a call of `tool` would do, if the tool declares it.
     fn effects(&self, tool: &str, args: &Object) -> Option<Effects>;
 
-    /// Whether a tool may be called on the authority of an agent. Arguments that are only known for
+    /// Returns whether a tool may be called with the rights of an agent. Arguments that are known only for
     /// each item of a loop are absent.
     fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit;
 }
@@ -15,10 +15,10 @@ pub trait Facts {
 /// Whether a call may be made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permit {
-    /// It may.
+    /// It may be made.
     Free,
-    /// It may once a person has agreed to this question.
+    /// It may be made once a person has agreed to this question.
     Ask(String),
-    /// It may not.
+    /// It may not be made.
     Denied(Failure),
 }

@@ -1,6 +1,6 @@
-//! How a frame ends: its outputs, or why it failed. Its post-conditions are in `expect.rs`.
+//! The end of a frame: its outputs, or why it failed. Its post-conditions are checked in `expect_checks.rs`.
 //!
-//! It does not say what a failure means for the step around it; that is `call_end.rs`.
+//! Not here: what a failure means for the step that runs the frame's skill (`call_end.rs`).
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Machine {
         self.frames[index].leading == self.frames[index].steps.len()
     }
 
-    /// The failure of a nested skill, as its outer step sees it.
+    /// Returns the failure of a nested skill as the step that runs it sees it.
     fn seen_outside(&self, index: usize, outcome: Outcome, error: RunError) -> Failure {
         let mut failure = error.failure;
         failure.in_doubt = self.frames[index].in_doubt;
@@ -59,13 +59,14 @@ impl Machine {
         failure
     }
 
-    /// What a frame comes to: its outputs, or why it failed; neither where only the worker can say.
+    /// Returns the outputs of a frame, or why it failed. `Err(None)` means that the worker has to check the
+    /// outputs.
     fn result(&self, index: usize) -> Result<Value, Option<(Outcome, RunError)>> {
         if !self.is_complete(index) {
             return Err(Some(self.why_incomplete(index)));
         }
-        // A stop that came too late to keep anything from being done changes nothing, unless the
-        // worker would have to be asked.
+        // A stop that comes after all steps have ended changes nothing, unless the worker would have to be
+        // asked.
         let failure = match (self.outputs(index), self.stopped_in(index)) {
             (Ok(outputs), _) => return Ok(outputs),
             (Err(ExpectProblem::Breach(failure)), _) => failure,
@@ -110,8 +111,8 @@ impl Machine {
                 });
                 let outcome = match failure.class {
                     FailureClass::Cancelled => Outcome::Cancelled,
-                    // The driver stops a run before it has done anything because it cannot be
-                    // paid for, or because there is nothing to do.
+                    // The driver stops a run before it has done anything because its budget is spent, or
+                    // because there is nothing to do.
                     FailureClass::Budget => Outcome::Skipped,
                     FailureClass::Other if stopped.is_some() => Outcome::Skipped,
                     _ if failure.blocked => Outcome::Blocked,
@@ -131,7 +132,7 @@ impl Machine {
         }
     }
 
-    /// The step inside nested skills that a failure comes from.
+    /// Returns the step inside nested skills that a failure comes from.
     fn innermost(&self, at: Position) -> Position {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         let inner = tries
@@ -146,7 +147,7 @@ impl Machine {
         Ok(outputs)
     }
 
-    /// What a frame returns.
+    /// Renders the outputs of a frame.
     pub(crate) fn rendered(&self, index: usize) -> Result<Value, Failure> {
         let frame = &self.frames[index];
         let Some(view) = self.view(index, None) else {
@@ -181,8 +182,8 @@ impl Machine {
     }
 }
 
-/// What a skill without `outputs` returns: the value of its only step, or those with a name. The
-/// plan of a record names none, so that it returns what each step gave.
+/// Returns the outputs of a skill without `outputs`: the value of its only step, or the values of steps with
+/// an output name. A record names no outputs, so a record of several steps returns the value of each step.
 fn unnamed(plan: &Plan, view: &NameScope<'_>) -> Value {
     match plan.steps.as_slice() {
         several if plan.of_record && several.len() > 1 => {

@@ -1,6 +1,6 @@
-//! Applies the beginning and the end of calls, and what follows: another try, a remedy, the end of a step.
+//! Applies the beginning and the end of calls, and what follows: a retry, a heal, the end of a step.
 //!
-//! What follows was decided in `call_end.rs` and is part of the event; this file only applies it.
+//! The decision is made in `call_end.rs` and is part of the event; this file only applies it.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ impl Machine {
         match (&ended.error, &ended.next) {
             (Some(failure), next) => {
                 self.follow(now, at, failure, ended.attempt, next)?;
-                // A value that is not as expected is dropped; one that was not judged is kept.
+                // A value that breaks a post-condition is dropped; one that was not checked is kept.
                 if failure.class == FailureClass::Invalid {
                     self.tried(at)?.held = None;
                 }
@@ -115,7 +115,7 @@ impl Machine {
         }
     }
 
-    /// Keeps the names of tools that were called with success, for those who care.
+    /// Stores the names of tools that were called successfully, for `expect: {called: …}`.
     fn note_called(&mut self, at: Position, by_model: &[String]) {
         let call = match self.try_state(at) {
             Some(TryState::Calling { call, .. }) => Some(Arc::clone(call)),
@@ -127,7 +127,7 @@ impl Machine {
         }
     }
 
-    /// A tool was called with success in a frame, and so in those around it.
+    /// Notes a successful call of `tool` in a frame and in the frames around it.
     pub(crate) fn note_tool(&mut self, frame: usize, tool: &str) {
         let mut next = Some(frame);
         while let Some(frame) = next {
@@ -139,7 +139,7 @@ impl Machine {
         }
     }
 
-    /// The worker has judged the condition of a step or an item.
+    /// Applies the worker's verdict on the condition of a step or an item.
     fn judged(
         &mut self,
         now: Timestamp,
@@ -158,8 +158,8 @@ impl Machine {
         self.again(now, at)
     }
 
-    /// Lets a try begin once more. A step starts over with its condition and its question, whose
-    /// results are kept; an item of a loop goes straight on, or ends with a run that is stopped.
+    /// Begins a try again. A step starts over with its condition and its question, whose results are kept; an
+    /// item of a loop begins at once, or fails if the run is stopped.
     pub(crate) fn again(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
         self.tried(at)?.state = TryState::Ready;
         if at.item.is_none() {
@@ -172,7 +172,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Does what was recorded to follow a failure.
+    /// Applies the recorded decision about a failure.
     fn follow(
         &mut self,
         now: Timestamp,
@@ -254,7 +254,7 @@ impl Machine {
         };
         let (failure, attempt) = (failure.clone(), *attempt);
         let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
-        // A try after a remedy does not count against `retry:N`.
+        // A try after a heal does not count against `retry:N`.
         if let Next::Retry { at: until } = next
             && may_have_helped
         {
@@ -271,7 +271,7 @@ impl Machine {
         self.again(now, at)
     }
 
-    /// Ends a try with a failure that nothing tolerates.
+    /// Ends a try with a failure that is not tolerated.
     pub(crate) fn failed(
         &mut self,
         now: Timestamp,
@@ -295,7 +295,7 @@ impl Machine {
         self.try_over(now, at)
     }
 
-    /// A try is over for good.
+    /// Ends a step or item after its last try.
     fn try_over(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
         if at.item.is_some() {
             return self.item_over(at);
@@ -313,7 +313,7 @@ impl Machine {
         };
         state.error = error.cloned();
         state.value = Some(value);
-        // What ends a step says how long it took; one that is stopped ends without an event.
+        // The event that ends a step has its duration; a stopped step ends without an event.
         if let (0, Some(started)) = (state.ms, state.started_at) {
             state.ms = elapsed(started, now);
         }

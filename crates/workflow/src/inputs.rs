@@ -1,5 +1,5 @@
-//! Checks what is given to a skill against its parameters (S3.2, S3.32): one message for each
-//! problem, never a value that was not asked for.
+//! The check of given inputs against the parameters of a skill (S3.2, S3.32): one message for each problem;
+//! unknown inputs are refused.
 
 use deft_model::{Input, InputType, Object, nearest};
 use regex::Regex;
@@ -7,10 +7,10 @@ use serde_json::{Number, Value};
 
 use crate::value_kind::describe;
 
-/// Something wrong with one input.
+/// A problem with one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputProblem {
-    /// The input.
+    /// Name of the input.
     pub name: String,
     /// What is wrong.
     pub message: String,
@@ -18,7 +18,7 @@ pub struct InputProblem {
     pub hint: Option<String>,
 }
 
-/// The inputs of a run: what was given, checked, with defaults for the rest.
+/// Returns the inputs of a run: the given ones, checked, and defaults for the rest.
 pub fn check_inputs(declared: &[Input], given: &Object) -> Result<Object, Vec<InputProblem>> {
     let mut problems = Vec::new();
     let mut inputs = Object::new();
@@ -133,12 +133,12 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
     }
 }
 
-/// Whether a text is a day of the calendar, `YYYY-MM-DD`.
+/// Whether `text` is a date of the calendar, `YYYY-MM-DD`.
 fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
-/// A pattern that does not compile matches nothing; the loader has refused such a file.
+/// Whether `text` matches `pattern`. An invalid pattern matches nothing; the loader has refused such a file.
 fn matches(pattern: &str, text: &str) -> bool {
     Regex::new(pattern).is_ok_and(|regex| regex.is_match(text))
 }
@@ -154,13 +154,9 @@ fn show(value: &Value) -> String {
     }
 }
 
-/// As much of a text as fits into a message.
+/// Returns the part of a text that fits into a message.
 fn clip(text: &str) -> String {
-    const MOST: usize = 60;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    deft_model::clip(text, 60)
 }
 
 fn fits(kind: InputType, value: &Value) -> bool {
@@ -189,8 +185,8 @@ fn noun(kind: InputType) -> &'static str {
     }
 }
 
-/// What a text on a command line means for an input. What does not fit stays text, so that the
-/// check can say what is wrong with it.
+/// Converts a text from a command line to the type of an input. A text that does not fit stays text, so that
+/// the check can report it.
 pub fn read_input(declared: &[Input], name: &str, text: &str) -> Value {
     let kind = declared
         .iter()
@@ -212,7 +208,8 @@ pub fn read_input(declared: &[Input], name: &str, text: &str) -> Value {
     parsed.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// `a, b` as a list. What begins like JSON and is not is left for the check to complain about.
+/// Splits `a, b` into a list. Text that begins like JSON but is invalid is left to the check, which reports
+/// it.
 fn listed(text: &str) -> Option<Value> {
     if text.trim_start().starts_with('[') {
         return None;

@@ -1,4 +1,4 @@
-//! What is said about inputs that do not fit (S3.2, S3.32).
+//! Messages about inputs that do not fit (S3.2, S3.32).
 
 use deft_model::{Input, InputType, Object};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn object(value: Value) -> Object {
     map
 }
 
-/// The problems with what was given, as `message (hint)`.
+/// Returns the problems with the given inputs, as `message (hint)`.
 fn problems(declared: &[Input], given: Value) -> Vec<String> {
     let problems = check_inputs(declared, &object(given)).unwrap_err();
     let shown = problems.into_iter().map(|problem| match problem.hint {

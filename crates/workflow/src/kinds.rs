@@ -1,7 +1,7 @@
-//! How each kind of step runs: compiled, rendered into a [`Call`], previewed.
+//! The kinds of steps: each is compiled, rendered into a [`Call`] and previewed here.
 //!
-//! With the [`Call`] that a kind becomes (`call.rs`) the only file of the interpreter that a new kind changes. Other
-//! files look for one kind that they treat apart and never list the kinds.
+//! Besides [`Call`] (`call.rs`), this is the only file of the interpreter that a new kind changes. Other
+//! files treat single kinds specially but never list all of them.
 
 use deft_model::{Failure, StepKind, Wait};
 use deft_template::{EvalError, Scope, SyntaxError, Template};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::tree::Tree;
 
-/// What a step does, its templates compiled.
+/// The work of a step, with its templates compiled.
 #[derive(Debug)]
 pub(crate) enum CompiledStep {
     Tool { tool: Template, args: Tree },
@@ -21,38 +21,38 @@ pub(crate) enum CompiledStep {
     Wait { until: bool, text: Template },
 }
 
-/// What a model is told.
+/// The instructions of an agent.
 #[derive(Debug)]
 pub(crate) enum Instructions {
-    /// The text of a skill, in which braces mean nothing.
+    /// The text of a skill, in which braces have no meaning.
     Plain(String),
-    /// The `agent` of a step.
+    /// The `agent` text of a step.
     Template(Template),
 }
 
-/// What repeating a step would do, as far as its kind says.
+/// What repeating a step would do, as far as its kind determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OwnEffects {
-    /// None; `effects` of the step is ignored. The steps of a nested skill have their own.
+    /// No effects; `effects` of the step is ignored. The steps of a nested skill have their own.
     None,
-    /// What its tool says, unless the step does.
+    /// The effects that its tool declares, unless the step declares them.
     AsTool,
-    /// It must not be repeated, unless the step says otherwise.
+    /// Not to be repeated, unless the step declares otherwise.
     Unknown,
 }
 
 /// Where the value of a step comes from. It decides whether models see the value as untrusted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueSource<'a> {
-    /// A tool, a model or another skill: others wrote it.
+    /// A tool, a model or another skill: the author of the skill did not write it.
     Outside,
-    /// Text of the skill, which works with the values that it names.
+    /// Code of the skill, which computes with the values that it names.
     Names(&'a str),
     /// The machine itself.
     Machine,
 }
 
-/// Where the value of a step of this kind comes from.
+/// Returns where the value of a step of this kind comes from.
 pub(crate) fn value_source(kind: &StepKind) -> ValueSource<'_> {
     match kind {
         StepKind::Tool { .. } | StepKind::Agent { .. } | StepKind::Skill { .. } => {
@@ -63,26 +63,26 @@ pub(crate) fn value_source(kind: &StepKind) -> ValueSource<'_> {
     }
 }
 
-/// Why a step did not become a call.
+/// Why a step could not be rendered into a call.
 pub(crate) enum RenderError {
-    /// A template of this key cannot be evaluated.
+    /// The template of this key cannot be evaluated.
     Template(&'static str, EvalError),
-    /// Its values make no call.
+    /// The rendered values are not a valid call.
     Failed(Failure),
 }
 
-/// Shows templates whose values may not be known yet; `place` says where a template stands.
+/// Renders templates whose values may not be known yet; `place` is the position of the template.
 pub(crate) trait Preview {
-    /// A template as text.
+    /// Renders a template as text.
     fn text(&mut self, place: &str, template: &Template) -> String;
-    /// A template as a value.
+    /// Renders a template as a value.
     fn template(&mut self, place: &str, template: &Template) -> Value;
-    /// A tree of templates as a value.
+    /// Renders a tree of templates as a value.
     fn tree(&mut self, place: &str, tree: &Tree) -> Value;
 }
 
 impl CompiledStep {
-    /// Compiles what a step says. In the text of a skill (`plain`) braces mean nothing.
+    /// Compiles the work of a step. In the text of a skill (`plain`) braces have no meaning.
     pub(crate) fn compile(kind: &StepKind, plain: bool) -> Result<Self, SyntaxError> {
         Ok(match kind {
             StepKind::Tool { tool, args } => Self::Tool {
@@ -120,7 +120,7 @@ impl CompiledStep {
         }
     }
 
-    /// The Python that the worker runs for it: a block, or an expression (`Call::is_expression`).
+    /// Returns the Python that the worker runs for the step.
     pub(crate) fn source(&self) -> Option<&str> {
         match self {
             Self::Compute { code } => Some(code),
@@ -128,7 +128,7 @@ impl CompiledStep {
         }
     }
 
-    /// The tool that it calls.
+    /// Returns the template for the name of the called tool.
     pub(crate) fn tool(&self) -> Option<&Template> {
         let Self::Tool { tool, .. } = self else {
             return None;
@@ -136,7 +136,7 @@ impl CompiledStep {
         Some(tool)
     }
 
-    /// The skill that it runs.
+    /// Returns the template for the id of the skill that it runs.
     pub(crate) fn skill(&self) -> Option<&Template> {
         let Self::Skill { skill, .. } = self else {
             return None;
@@ -144,7 +144,7 @@ impl CompiledStep {
         Some(skill)
     }
 
-    /// What it calls by name, and with which arguments.
+    /// Returns the templates for the name and the arguments of a called tool or skill.
     pub(crate) fn target(&self) -> Option<(&Template, &Tree)> {
         match self {
             Self::Tool { tool: name, args } | Self::Skill { skill: name, args } => {
@@ -154,7 +154,7 @@ impl CompiledStep {
         }
     }
 
-    /// Its name and its arguments in a dry run.
+    /// Returns its name and its arguments for a dry run.
     pub(crate) fn preview(&self, check: &mut dyn Preview) -> (Option<String>, Option<Value>) {
         match self {
             Self::Tool { tool: name, args } | Self::Skill { skill: name, args } => {
@@ -176,8 +176,8 @@ impl CompiledStep {
         }
     }
 
-    /// Renders it into the call that it makes. `wait_until` says when a wait that begins now is over;
-    /// its flag is true where the template gives an instant.
+    /// Renders it into its call. `wait_until` returns the end of a wait that begins now; its flag is true if
+    /// the template gives an instant.
     pub(crate) fn render(
         &self,
         view: &dyn Scope,

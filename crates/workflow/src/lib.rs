@@ -1,11 +1,10 @@
-//! The interpreter of workflows as a value.
+//! The interpreter of workflows, as a value.
 //!
-//! A [`Plan`] is a skill made ready to run; a [`Machine`] is a run of it. Events go in, asks
-//! come out. Nothing here does I/O, reads a clock or is async, so a run can be replayed, tried
-//! without effects and tested as data.
+//! A [`Plan`] is a skill prepared for running; a [`Machine`] is one run of it. Events go in, asks come out.
+//! Nothing here does I/O, reads a clock or is async, so a run can be replayed, dry-run and tested as data.
 //!
-//! This crate does not call tools, store events or know what a tool is; it does not decide who
-//! may run what, or when.
+//! Not here: calling tools, storing events, and deciding who may run what, or when. The crate does not know
+//! what a tool is.
 
 mod apply;
 mod call;

@@ -1,8 +1,8 @@
-//! The interpreter as a value: events in, asks out.
+//! The interpreter as a state machine: events go in, asks come out.
 //!
-//! A machine performs nothing, reads no clock and knows no store. Its driver calls
-//! [`Machine::advance`] for what follows from its state, stores those events, performs the
-//! [`Ask`]s, and hands back their results as events made by [`Machine::end_call`].
+//! A machine performs nothing, reads no clock and has no store. Its driver calls [`Machine::advance`] for the
+//! events that follow from its state, stores them, performs the [`Ask`]s, and converts their results to
+//! events with [`Machine::end_call`].
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -24,41 +24,41 @@ use crate::planned::Remedy;
 use crate::scope::NameScope;
 use crate::state::{Frame, Origin, Phase, Position, TryState};
 
-/// What the interpreter asks the world to do. [`StepKind`] is what the file says a step does;
-/// this is one attempt of it, or a remedy, a sleep or a question.
+/// One thing that the interpreter asks its driver to do. A [`StepKind`] is what the file says a step does; an
+/// ask is one attempt of it, or a heal, a sleep or a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// Do something outside, and report the result with [`Machine::end_call`].
+    /// Make a call, and report the result with [`Machine::end_call`].
     Call {
         /// The step or item.
         path: Path,
-        /// Which try it is.
+        /// Number of the try.
         attempt: u32,
-        /// What to do.
+        /// The call.
         call: Arc<Call>,
-        /// What repeating it would do.
+        /// What repeating the call would do.
         effects: Effects,
-        /// Names the call over all its attempts.
+        /// Idempotency key of the call, the same for all attempts.
         key: String,
-        /// The longest it may take.
+        /// Timeout of the call.
         timeout: Option<Duration>,
-        /// How old an earlier result may be.
+        /// Maximum age of an earlier result that may be used instead.
         cache: Option<Duration>,
     },
-    /// Call the tool of a remedy, and report the result with [`Machine::healed`].
+    /// Call the tool of a heal rule, and report the result with [`Machine::healed`].
     Heal {
         /// The step or item.
         path: Path,
-        /// The remedy.
+        /// The heal rule with its arguments rendered.
         heal: Arc<Heal>,
-        /// Names the call.
+        /// Idempotency key of the call.
         key: String,
     },
     /// Wake the step at an instant.
     Sleep {
         /// The step or item.
         path: Path,
-        /// When.
+        /// When to wake it.
         until: Timestamp,
     },
     /// Ask a person.
@@ -67,30 +67,30 @@ pub enum Ask {
         path: Path,
         /// The question.
         message: String,
-        /// The answer that is preselected.
+        /// The preselected answer.
         default: bool,
-        /// What would be done.
+        /// The operation that the question is about.
         operation: Operation,
     },
 }
 
-/// The stored events do not fit the plan.
+/// The recorded events do not fit the plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the recorded events do not fit the skill: {0}")]
 pub struct Divergence(pub(crate) String);
 
-/// Settings that hold for all runs.
+/// Settings that apply to all runs.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// Remedies of the host, tried after those of the skill.
+    /// Heal rules of the host, tried after those of the skill.
     pub heals: Vec<Remedy>,
-    /// How deep skills may run skills.
+    /// Maximum nesting depth of skills.
     pub max_depth: u32,
-    /// The longest list a loop may have.
+    /// Maximum number of items of a loop.
     pub max_items: usize,
-    /// How many bytes the results of a run may have in all.
+    /// Maximum size of all results of a run, in bytes.
     pub max_results: usize,
-    /// The zone of the host, for instants without an offset.
+    /// Time zone of the host, for instants without an offset.
     pub zone: TimeZone,
 }
 
@@ -106,7 +106,7 @@ impl Default for Rules {
     }
 }
 
-/// A run, as far as it has come.
+/// The state of a run.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) plan: Arc<Plan>,
@@ -117,32 +117,32 @@ pub struct Machine {
     pub(crate) frames: Vec<Frame>,
     pub(crate) prefixes: HashMap<String, usize>,
     pub(crate) todo: VecDeque<Todo>,
-    /// Frames that may have ended; looked at when there is nothing else to do.
+    /// Frames that may have ended; checked when there is nothing else to do.
     pub(crate) leaving: VecDeque<usize>,
     /// Tries whose ask has not been taken yet.
     pub(crate) fresh: Vec<Position>,
-    /// Frames whose outputs the worker has to judge, and whose ask has not been taken yet.
+    /// Frames whose outputs the worker has to check, and whose ask has not been taken yet.
     pub(crate) fresh_outputs: Vec<usize>,
-    /// Frames that are going on and must end in time.
+    /// Frames that have not ended and have a deadline.
     pub(crate) timed: Vec<usize>,
     pub(crate) stopped: Option<Failure>,
-    /// How many bytes all results have so far.
+    /// Size of all results so far, in bytes.
     pub(crate) results: usize,
     pub(crate) finished: Option<RunEnd>,
     pub(crate) recovered: Option<Recovery>,
 }
 
-/// A process ended in the middle of a run, and another one continued it.
+/// The takeover of a run by another process, after the process that drove it died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// The last sign of the process that ended.
+    /// When the dead process was last known to be alive.
     pub interrupted_at: Timestamp,
-    /// When the other one continued.
+    /// When the other process continued the run.
     pub resumed_at: Timestamp,
 }
 
-/// Something to be looked at when the machine advances. Stale ones are harmless: each is checked
-/// against the state when its turn comes.
+/// A step or loop to check when the machine advances. Stale entries are harmless: each is compared with the
+/// state when its turn comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Todo {
     Step { frame: usize, step: usize },
@@ -150,7 +150,7 @@ pub(crate) enum Todo {
     Close { frame: usize, step: usize },
 }
 
-/// Two machines are equal when they will act alike; what is still to be looked at may differ.
+/// Two machines are equal if they behave the same from here on; their queues may differ.
 impl PartialEq for Machine {
     fn eq(&self, other: &Self) -> bool {
         self.origin == other.origin
@@ -177,7 +177,7 @@ fn same_frame((one, two): (&Frame, &Frame)) -> bool {
 }
 
 impl Machine {
-    /// A run that has not begun.
+    /// Creates a run that has not begun.
     pub fn new(plan: Arc<Plan>, rules: Arc<Rules>) -> Self {
         Self {
             plan,
@@ -198,7 +198,7 @@ impl Machine {
         }
     }
 
-    /// A run rebuilt from its events. `nested` are the plans of the skills it entered.
+    /// Rebuilds a run from its events. `nested` has the plans of the skills that it entered, by revision.
     pub fn replay<'e>(
         plan: Arc<Plan>,
         rules: Arc<Rules>,
@@ -215,28 +215,28 @@ impl Machine {
         Ok(machine)
     }
 
-    /// The event that begins a run.
+    /// Returns the event that begins a run.
     pub fn start(&self, started: RunStart) -> Event {
         Event::Started(started)
     }
 
-    /// Why the check before the run could not be made, if that is so.
+    /// Returns why the preflight check failed to run, if it did.
     pub fn check_failed(&self) -> Option<&str> {
         let origin = self.origin.as_ref()?;
         origin.started.check_failed.as_deref()
     }
 
-    /// The span of the caller of the run, if it traces.
+    /// Returns the trace context of the run's caller, if the caller traces.
     pub fn trace(&self) -> Option<&Arc<TraceContext>> {
         self.origin.as_ref()?.started.origin.trace.as_ref()
     }
 
-    /// Everything that follows from the state: skipped steps, intents, the end. The events are
-    /// applied already; nothing may be performed before they are stored.
+    /// Applies and returns all events that follow from the state: skipped steps, intents, the end. The caller
+    /// must store them before it performs anything.
     pub fn advance(&mut self, now: Timestamp, facts: &dyn Facts) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(event) = self.decide(now, facts) {
-            // What was just decided fits the state it was decided from.
+            // The event was decided from this state, so it fits.
             if self.apply(now, &event).is_err() {
                 break;
             }
@@ -245,27 +245,27 @@ impl Machine {
         events
     }
 
-    /// How the run ended, if it has.
+    /// Returns how the run ended, if it has.
     pub fn finished(&self) -> Option<&RunEnd> {
         self.finished.as_ref()
     }
 
-    /// The latest interruption of the run, if there was one.
+    /// Returns the latest interruption of the run, if any.
     pub fn recovery(&self) -> Option<Recovery> {
         self.recovered
     }
 
-    /// Whether a tool was called with success, by a step or by a model.
+    /// Whether a step or an agent called the tool successfully.
     pub fn has_called(&self, tool: &str) -> bool {
         self.frames.iter().any(|frame| frame.called.contains(tool))
     }
 
-    /// Why the run is stopping, if it is.
+    /// Returns why the run is stopping, if it is.
     pub fn stopping(&self) -> Option<&Failure> {
         self.stopped.as_ref()
     }
 
-    /// The asks that have come up since the last call.
+    /// Returns the asks that are new since the last call.
     pub fn take_asks(&mut self) -> Vec<Ask> {
         let fresh = std::mem::take(&mut self.fresh);
         let outputs = std::mem::take(&mut self.fresh_outputs);
@@ -276,7 +276,7 @@ impl Machine {
         steps.chain(outputs).collect()
     }
 
-    /// Every ask that has begun and not ended, in the order of the steps.
+    /// Returns every ask that has begun and not ended, in the order of the steps.
     pub fn outstanding(&self) -> Vec<Ask> {
         let mut asks = Vec::new();
         for (frame, state) in self.frames.iter().enumerate() {
@@ -343,7 +343,7 @@ impl Machine {
         }
     }
 
-    /// Names a call: the run and the path with its items, never the attempt.
+    /// Returns the idempotency key of a call: the run and the path with its items, without attempts.
     pub(crate) fn key(&self, path: &Path) -> String {
         let run = self
             .origin
@@ -378,8 +378,8 @@ impl Machine {
         })
     }
 
-    /// What a compute step or a condition of it needs: the source, the names it mentions, and
-    /// the recorded start.
+    /// Returns the Python code of a compute step, condition or post-condition that is being run: the source,
+    /// the names it mentions, and the recorded start.
     pub fn code(&self, path: &Path) -> Option<Code> {
         if let Some(frame) = self.frame_of(path) {
             return self.output_code(frame);
@@ -402,21 +402,21 @@ impl Machine {
         Some(self.view(at.frame, Some(at))?.code(source, *now))
     }
 
-    /// Whether a step is of a record: then a model wrote its arguments, and they are repaired like
-    /// those of its calls (S0.42, S0.48).
+    /// Whether a step belongs to a record. Then a model wrote its arguments, and they are repaired like those
+    /// of its calls (S0.42, S0.48).
     pub fn is_of_record(&self, path: &Path) -> bool {
         let at = self.locate(path);
         at.is_ok_and(|at| self.frames[at.frame].plan.of_record)
     }
 
-    /// Why a step or an item failed the last time it was tried.
+    /// Returns the latest failure of a step or an item.
     pub fn failed_before(&self, path: &Path) -> Option<&Failure> {
         let at = self.locate(path).ok()?;
         let tries = &self.frames[at.frame].steps[at.step].tries;
         tries.get(at.item.unwrap_or(0))?.failure.as_ref()
     }
 
-    /// What an agent step says about its agent.
+    /// Returns the settings of an agent step.
     pub fn agent(&self, path: &Path) -> Option<AgentStep> {
         let at = self.locate(path).ok()?;
         let plan = &self.frames[at.frame].plan;
@@ -427,7 +427,7 @@ impl Machine {
         else {
             return None;
         };
-        // A skill that is nothing but its agent promises what the agent has to keep.
+        // If a skill consists only of its agent, the agent has to meet the post-condition of the skill.
         let alone = plan.steps.len() == 1;
         let of_skill = alone.then_some(&plan.expect);
         let must_call = [Some(&planned.expect), of_skill].into_iter().flatten();
@@ -445,19 +445,19 @@ impl Machine {
     }
 }
 
-/// What an agent step says about its agent.
+/// The settings of an agent step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentStep {
-    /// The skill that the step is of, which another one may run.
+    /// The skill of the step, which may be nested in another one.
     pub skill: String,
-    /// Its revision.
+    /// Revision of the skill.
     pub revision: String,
-    /// The only tools that it may call.
+    /// The only tools that the agent may call.
     pub tools: Vec<String>,
-    /// The most times that its model is asked.
+    /// Maximum number of requests to the model.
     pub max_steps: Option<u32>,
-    /// Whether its answer is held against a schema.
+    /// Whether the answer is checked against a schema.
     pub wants_json: bool,
-    /// Tools that must have succeeded.
+    /// Tools that must have been called successfully.
     pub must_call: Vec<String>,
 }

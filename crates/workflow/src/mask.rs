@@ -8,7 +8,7 @@ use deft_wire::dry_run::{DryDiagnostic, DryLoop, DryRun, DryStep};
 use deft_wire::run::{
     CallView, JournalLine, Outage, RunDetail, RunError, RunNotice, RunView, StepError, StepView,
 };
-use deft_wire::skill::{StoredSkill, TriggerView};
+use deft_wire::skill::{SkillHead, StoredSkill, TriggerView};
 use serde_json::Value;
 
 use crate::placeholder::{mask, mask_value};
@@ -51,18 +51,24 @@ impl<T: Mask> Mask for Vec<T> {
     }
 }
 
-impl Mask for StoredSkill {
+impl Mask for SkillHead {
     fn mask(&mut self) {
         self.name.mask();
         self.description.mask();
-        self.trigger_config.mask();
         self.trigger.mask();
-        self.instructions.mask();
         self.required_tools.mask();
         self.missing_tools.mask();
+        self.last_run_summary.mask();
+    }
+}
+
+impl Mask for StoredSkill {
+    fn mask(&mut self) {
+        self.head.mask();
+        self.trigger_config.mask();
+        self.instructions.mask();
         self.execution_plan.mask();
         self.policy.0.mask();
-        self.last_run_summary.mask();
         self.grants.mask();
     }
 }

@@ -1,19 +1,19 @@
-//! Which step waits for which (X19).
+//! The order of steps: which step waits for which (X19).
 //!
-//! A plain step waits for all earlier ones, members of a group for all before the group, and a
-//! step with `depends_on` for exactly those. What a step waits for, directly or not, is what it
-//! can see: so its arguments never depend on which of two parallel steps was quicker.
+//! A plain step waits for all earlier ones, members of a group for all before the group, and a step with
+//! `depends_on` for exactly those. A step sees the results of the steps it waits for, directly or indirectly,
+//! and no others, so its arguments never depend on which of two parallel steps was quicker.
 
 use std::collections::HashMap;
 
 use deft_model::Step;
 
-/// What a step waits for.
+/// The steps that a step waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Prerequisites {
-    /// The first so many steps.
+    /// This many leading steps.
     Leading(usize),
-    /// Exactly these.
+    /// Exactly these steps.
     For(Vec<usize>),
 }
 
@@ -58,14 +58,14 @@ pub(crate) fn waits(steps: &[Step]) -> Vec<Prerequisites> {
     waits
 }
 
-/// True when a step continues the group of the step before it.
+/// Whether a step continues the group of the step before it.
 fn joins(steps: &[Step], at: usize) -> bool {
     let group = steps[at].parallel_group.as_ref();
     group.is_some() && at > 0 && steps[at - 1].parallel_group.as_ref() == group
 }
 
-/// The steps in waves: those of one wave wait for earlier waves only. The loader refuses cycles;
-/// steps of a plan that has one anyway are in no wave.
+/// Groups the steps into waves, each of which waits only for earlier waves. The loader refuses cycles; steps
+/// in a cycle are in no wave.
 pub(crate) fn waves(waits: &[Prerequisites]) -> Vec<Vec<usize>> {
     let mut over = vec![false; waits.len()];
     let mut open: Vec<usize> = (0..waits.len()).collect();
@@ -89,10 +89,10 @@ pub(crate) fn waves(waits: &[Prerequisites]) -> Vec<Vec<usize>> {
     }
 }
 
-/// What each step can see: everything it waits for, directly or not.
+/// Returns the steps that each step can see: those it waits for, directly or indirectly.
 pub(crate) fn visible(waits: &[Prerequisites]) -> Vec<VisibleSteps> {
     let mut seen = vec![VisibleSteps::Leading(0); waits.len()];
-    // The most that the first so many steps see, where that is a leading part as well.
+    // For each step: whether it and all steps above it see only steps above themselves.
     let mut reach = Vec::new();
     for step in waves(waits).into_iter().flatten() {
         seen[step] = match &waits[step] {
@@ -103,7 +103,7 @@ pub(crate) fn visible(waits: &[Prerequisites]) -> Vec<VisibleSteps> {
     seen
 }
 
-/// The first steps, and what those see: a step above may have waited for one below.
+/// Returns the first `count` steps and the steps that those see, since a step may wait for one below it.
 fn leading(
     count: usize,
     waits: &[Prerequisites],

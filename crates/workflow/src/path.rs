@@ -1,32 +1,33 @@
-//! Where in a run something happens.
+//! Paths: the positions of steps in a run.
 //!
-//! A path is written `step`, `step[2]` for an item of a loop, and `outer/step` inside a nested
-//! skill. `(outputs)` stands for what a skill returns. One that could begin only when its step was tried again says so: `outer~2/step`.
+//! A path is written `step`, `step[2]` for an item of a loop, and `outer/step` inside a nested skill.
+//! `(outputs)` stands for the outputs of a skill. `outer~2/step` is a step of a nested skill that began only
+//! at the second attempt of `outer`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The place of a step, an item or a nested step in a run.
+/// The path of a step, an item or a nested step in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Path(String);
 
-/// Stands in the place of a step; none can be called so.
+/// The name of outputs in a path; no step can have this name.
 const OUTPUTS: &str = "(outputs)";
 
 impl Path {
-    /// The path of what the skill below a prefix returns.
+    /// Returns the path of the outputs of the skill below a prefix.
     pub(crate) fn of_outputs(prefix: &str) -> Self {
         Self::new(prefix, OUTPUTS, None)
     }
 
-    /// True when it is what a skill returns, and not a step.
+    /// Whether it is the path of a skill's outputs, and not of a step.
     pub fn is_outputs(&self) -> bool {
         self.0.ends_with(OUTPUTS)
     }
 
-    /// The path of a step, or of one item of it, below a prefix such as `outer/`.
+    /// Creates the path of a step, or of one item of it, below a prefix such as `outer/`.
     pub(crate) fn new(prefix: &str, step: &str, item: Option<usize>) -> Self {
         let mut text = String::with_capacity(prefix.len() + step.len() + 6);
         text.push_str(prefix);
@@ -39,18 +40,18 @@ impl Path {
         Self(text)
     }
 
-    /// Wraps a path that a machine has made.
+    /// Wraps the text of a path that a machine made.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The path as text.
+    /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The path without the ordinals of attempts: the same call keeps its name when an outer
-    /// step is tried again.
+    /// Returns the path without the numbers of attempts, so that a call keeps its key when an outer step is
+    /// tried again.
     pub fn without_attempts(&self) -> String {
         if !self.0.contains('~') {
             return self.0.clone();
@@ -62,18 +63,18 @@ impl Path {
             .join("/")
     }
 
-    /// Where the skill stands that the step is a part of: nothing for the skill of the run, `outer/`
-    /// for one that the step `outer` runs.
+    /// Returns the path of the skill that the step belongs to: empty for the skill of the run, `outer/` for a
+    /// skill that the step `outer` runs.
     pub fn skill(&self) -> &str {
         self.parts().0
     }
 
-    /// The step of the run itself that it belongs to.
+    /// Returns the id of the outermost step.
     pub(crate) fn first(&self) -> &str {
         self.0.split(['/', '[', '~']).next().unwrap_or(&self.0)
     }
 
-    /// Prefix, step id and item.
+    /// Splits the path into prefix, step id and item.
     pub(crate) fn parts(&self) -> (&str, &str, Option<usize>) {
         let split = self.0.rfind('/').map_or(0, |at| at + 1);
         let (prefix, last) = self.0.split_at(split);

@@ -1,9 +1,9 @@
-//! Which steps a person has to agree to first, and which may not be done at all, where a run or a
-//! skill has the rights of an agent.
+//! The permission of steps where a run or a skill has the rights of an agent: which steps a person has to
+//! agree to first, and which are forbidden.
 //!
-//! A step asks once, before its first try and before its loop. The call of each try is held against
-//! the same rights again when it begins, so that no call goes unchecked.
-//! Not here: what the rights mean for a tool (`Facts`), who answers.
+//! A step asks once, before its first try and before its loop. The call of each try is checked against the
+//! same rights again when it begins, so that no call goes unchecked. Not here: what the rights mean for a
+//! tool (`Facts`), and who answers.
 
 use deft_model::{Authority, Failure, FailureClass, Object};
 use deft_template::Template;
@@ -18,8 +18,8 @@ use crate::planned::PlannedStep;
 use crate::state::Position;
 
 impl Machine {
-    /// The rights that a step has: those of the agent that started the run and of the agents that
-    /// stored the skills around the step. None where all of it is a person's.
+    /// Returns the rights of a step: those of the agent that started the run combined with those of the
+    /// agents that stored the skills around the step. `None` if no agent was involved.
     pub fn authority(&self, path: &Path) -> Option<Authority> {
         let at = self.locate(path).ok()?;
         self.authority_in(at.frame)
@@ -51,8 +51,8 @@ impl Machine {
         })
     }
 
-    /// The question before a step: the one that its skill declares, the one that the rights of an
-    /// agent demand, or both in one. A step that may not be done fails instead.
+    /// Returns the question before a step: the one that its skill declares, the one that the rights of an
+    /// agent require, or both in one. A forbidden step fails instead.
     pub(crate) fn ask_first(
         &self,
         at: Position,
@@ -107,7 +107,8 @@ impl Machine {
         matches!(self.permit_step(step, planned, facts), Permit::Ask(_))
     }
 
-    /// Why a call may not be made, if it may not: it is forbidden, or no person has agreed to it.
+    /// Returns why a call may not be made: it is forbidden, or no person has agreed to it. `None` if it may
+    /// be made.
     pub(crate) fn forbidden(
         &self,
         at: Position,

@@ -1,23 +1,23 @@
-//! Placeholders: what stands for a secret in arguments and events until its tool is called.
+//! Placeholders: texts that stand for secrets in arguments and events until their tools are called.
 
 use serde_json::Value;
 
-/// Surrounds the placeholder of a secret; neither sign occurs in ordinary text.
+/// Delimiters of a placeholder; neither character occurs in ordinary text.
 const OPEN: char = '\u{F0000}';
 const CLOSE: char = '\u{F0001}';
 
-/// The text that stands for a secret until its tool is called.
+/// Returns the text that stands for a secret until its tool is called.
 pub fn placeholder(nonce: &str, name: &str) -> String {
     format!("{OPEN}{nonce}:{name}{CLOSE}")
 }
 
-/// Replaces every placeholder with this nonce in a text.
+/// Replaces every placeholder with this nonce in a text. Returns `None` if there is none.
 pub fn replace_placeholders(
     text: &str,
     nonce: &str,
     mut with: impl FnMut(&str) -> String,
 ) -> Option<String> {
-    // Most texts have none, and setting up a search costs more than this look.
+    // Most texts have no placeholder, and this check is cheaper than setting up a search.
     if !text.contains(OPEN) {
         return None;
     }
@@ -39,14 +39,14 @@ pub fn replace_placeholders(
     })
 }
 
-/// Lets the placeholders of one run in a text stand for the same secrets in another.
+/// Converts the placeholders in a text from the nonce of one run to that of another.
 pub(crate) fn rekey_text(text: &mut String, from: &str, to: &str) {
     if let Some(changed) = replace_placeholders(text, from, |name| placeholder(to, name)) {
         *text = changed;
     }
 }
 
-/// Lets the placeholders of one run in a value stand for the same secrets in another.
+/// Converts the placeholders in a value from the nonce of one run to that of another.
 pub fn rekey(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::String(text) => rekey_text(text, from, to),
@@ -67,7 +67,7 @@ pub fn rekey(value: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// The text as a person may see it: every placeholder as `[secret NAME]`.
+/// Returns the text with every placeholder shown as `[secret NAME]`, or `None` if it has none.
 pub fn mask(text: &str) -> Option<String> {
     let mut rest = text;
     let mut out: Option<String> = None;
@@ -89,7 +89,7 @@ pub fn mask(text: &str) -> Option<String> {
     })
 }
 
-/// A value as a person may see it: every placeholder in its texts as `[secret NAME]`.
+/// Shows every placeholder in the texts of a value as `[secret NAME]`.
 pub fn mask_value(value: &mut Value) {
     match value {
         Value::String(text) => {

@@ -1,7 +1,7 @@
-//! A skill made ready to run: templates compiled, order known.
+//! Plans: skills prepared for running, with templates compiled and the order of steps known.
 //!
-//! Every body lowers to steps: one tool call to one tool step, instructions to one agent step.
-//! A plan is a pure function of the skill, so the same revision gives the same plan everywhere.
+//! Every body is lowered to steps: one tool call to one tool step, instructions to one agent step. A plan is
+//! a pure function of the skill, so the same revision gives the same plan everywhere.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,32 +20,32 @@ use crate::planned::{PlannedStep, Remedy, remedies};
 use crate::sources::{self, Sources};
 use crate::tree::Tree;
 
-/// A skill made ready to run.
+/// A skill prepared for running.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) skill: String,
     pub(crate) revision: String,
     pub(crate) inputs: Vec<Input>,
     pub(crate) steps: Vec<PlannedStep>,
-    /// Where the values of the steps come from.
+    /// The sources of the values of the steps.
     pub(crate) sources: Vec<Sources>,
     pub(crate) outputs: Option<Vec<(String, Tree)>>,
     /// The steps that give a name its value, in order.
     pub(crate) providers: HashMap<String, Vec<usize>>,
     /// Steps by id.
     pub(crate) ids: HashMap<String, usize>,
-    /// The steps that may begin when so many leading steps have ended.
+    /// The steps that may begin once this many leading steps have ended, by that number.
     pub(crate) barriers: Vec<Vec<usize>>,
-    /// The steps that name a step in `depends_on`.
+    /// The steps that name a step in `depends_on`, by that step.
     pub(crate) dependents: Vec<Vec<usize>>,
     pub(crate) effects: Option<Effects>,
     pub(crate) heals: Vec<Remedy>,
     pub(crate) max_heals: u32,
-    /// The longest it may take where another skill runs it.
+    /// Timeout of the skill when another skill runs it.
     pub(crate) timeout: Option<Duration>,
     pub(crate) secrets: Vec<String>,
     pub(crate) expect: Expectation,
-    /// The zone of instants without an offset; none for that of the host.
+    /// Time zone of instants without an offset; `None` for that of the host.
     pub(crate) timezone: Option<String>,
     /// Whether it is a record: a model wrote its arguments, and it names no outputs.
     pub(crate) of_record: bool,
@@ -56,16 +56,16 @@ pub struct Plan {
 /// A call that a plan makes when it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedCall<'a> {
-    /// The step; none for a remedy.
+    /// The step; `None` for a heal rule.
     pub step: Option<&'a str>,
-    /// The tool; none if a template names it.
+    /// The tool; `None` if a template names it.
     pub tool: Option<&'a str>,
-    /// Its arguments as they are written; none where they differ from item to item.
+    /// The arguments as written; `None` if they differ from item to item.
     pub args: Option<&'a Value>,
 }
 
 impl Plan {
-    /// Makes a skill ready to run.
+    /// Compiles a skill.
     pub fn compile(skill: &Skill, revision: &str) -> Result<Self, SyntaxError> {
         let workflow = lower(skill);
         let waits = order::waits(&workflow.steps);
@@ -103,32 +103,32 @@ impl Plan {
         })
     }
 
-    /// The skill's id.
+    /// Returns the id of the skill.
     pub fn skill(&self) -> &str {
         &self.skill
     }
 
-    /// The skill's revision.
+    /// Returns the revision of the skill.
     pub fn revision(&self) -> &str {
         &self.revision
     }
 
-    /// The parameters of the skill.
+    /// Returns the parameters of the skill.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// The steps as they were written.
+    /// Returns the steps as they were written.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
         self.steps.iter().map(|planned| &planned.step)
     }
 
-    /// A step by its id.
+    /// Returns a step by its id.
     pub fn step(&self, id: &str) -> Option<&Step> {
         self.ids.get(id).map(|at| &self.steps[*at].step)
     }
 
-    /// True when a step runs Python, so that a worker is worth warming.
+    /// Whether a step runs Python, so that warming up a worker pays off.
     pub fn has_compute(&self) -> bool {
         let mut expects = self.steps.iter().map(|planned| &planned.expect);
         self.steps
@@ -138,15 +138,15 @@ impl Plan {
             || expects.any(Expectation::has_unsupported)
     }
 
-    /// True when the skill is nothing but its agent, so that what the agent answers is what it returns.
+    /// Whether the skill consists only of its agent, so that the agent's answer is its output.
     pub(crate) fn is_agent_alone(&self) -> bool {
         let alone = self.steps.first().filter(|_| self.steps.len() == 1);
         alone.is_some_and(|only| only.is_agent() && only.list.is_none()) && self.outputs.is_none()
     }
 
-    /// True when what the skill expects is held against the answer of its agent, which can be asked
-    /// again. Steps are to be seen only when they have ended, and what a step tolerates its skill does
-    /// not: both are held against the outputs.
+    /// Whether the post-condition of the skill is checked against the answer of its agent, which can be asked
+    /// again. It is checked against the outputs if it reads steps, which are visible only after they have
+    /// ended, or if the step tolerates failures, because the skill does not.
     pub(crate) fn is_kept_by_agent(&self) -> bool {
         let Some(planned) = self.steps.first().filter(|_| self.is_agent_alone()) else {
             return false;
@@ -156,13 +156,13 @@ impl Plan {
         !(unseen || self.expect.mentions("steps") || step.on_error == OnError::Continue)
     }
 
-    /// Names of secrets that the skill may pass to its tools.
+    /// Returns the names of secrets that the skill may pass to its tools.
     pub fn secrets(&self) -> &[String] {
         &self.secrets
     }
 
-    /// The calls of its own steps and remedies, as far as their tools are known before it runs. What
-    /// agents call is not among them.
+    /// Returns the calls of its own steps and heal rules, as far as their tools are known before it runs.
+    /// Calls by agents are not included.
     pub fn calls(&self) -> Vec<PlannedCall<'_>> {
         let steps = self.steps.iter().filter_map(|planned| {
             let (step, tool) = (&planned.step, planned.work.tool()?);
@@ -182,13 +182,14 @@ impl Plan {
         steps.chain(heals).collect()
     }
 
-    /// The skills that its steps run, as far as they are known before it runs.
+    /// Returns the skills that its steps run; `None` stands for a skill that a template names.
     pub fn skills(&self) -> impl Iterator<Item = Option<&str>> {
         let skills = self.steps.iter().filter_map(|planned| planned.work.skill());
         skills.map(|skill| skill.is_literal().then(|| skill.source()))
     }
 
-    /// Tools that are called by name or offered to agents, remedies included, each once.
+    /// Returns the tools that are called by name or offered to agents, including those of heal rules, each
+    /// once.
     pub fn tools(&self) -> Vec<&str> {
         let called = self.steps.iter().filter_map(|planned| planned.work.tool());
         let called = called.filter(|tool| tool.is_literal());
@@ -211,7 +212,7 @@ impl Plan {
     }
 }
 
-/// Every body as steps. A command's flags arrive as inputs and are its tool's arguments.
+/// Lowers a body to steps. The flags of a command arrive as inputs and are passed to its tool as arguments.
 fn lower(skill: &Skill) -> std::borrow::Cow<'_, Workflow> {
     use std::borrow::Cow;
     let only = |step: Step| {

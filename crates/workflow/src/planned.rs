@@ -1,4 +1,4 @@
-//! A step and a remedy made ready to run.
+//! Compiled steps and heal rules.
 
 use deft_model::{Effects, FailureClass, Object, Step, Workflow};
 use deft_template::{Condition, SyntaxError, Template};
@@ -9,24 +9,24 @@ use crate::kinds::{CompiledStep, OwnEffects};
 use crate::order::{Prerequisites, VisibleSteps};
 use crate::tree::Tree;
 
-/// A step made ready to run.
+/// A compiled step.
 #[derive(Debug)]
 pub(crate) struct PlannedStep {
     pub(crate) step: Step,
     pub(crate) waits: Prerequisites,
     pub(crate) visible: VisibleSteps,
     pub(crate) condition: Option<Condition>,
-    /// The condition looks at the item, so each item is judged on its own.
+    /// Whether the condition reads the loop item, so that it is evaluated for each item.
     pub(crate) condition_per_item: bool,
     pub(crate) work: CompiledStep,
     pub(crate) list: Option<Tree>,
     pub(crate) question: Option<(Template, bool)>,
     pub(crate) heals: Vec<Remedy>,
-    /// What must be true of its value.
+    /// The post-condition of its value.
     pub(crate) expect: Expectation,
 }
 
-/// A remedy made ready.
+/// A compiled heal rule.
 #[derive(Clone, Debug)]
 pub struct Remedy {
     pub(crate) when: Vec<FailureClass>,
@@ -35,7 +35,7 @@ pub struct Remedy {
 }
 
 impl Remedy {
-    /// Compiles a remedy, for example one from the configuration.
+    /// Compiles a heal rule, for example one from the configuration.
     pub fn compile(heal: &deft_model::Heal) -> Result<Self, SyntaxError> {
         Ok(Self {
             when: heal.when.clone(),
@@ -88,8 +88,8 @@ impl PlannedStep {
         })
     }
 
-    /// What repeating the step would do: as it says, as the skill says, as the tool says; and
-    /// where none of them says anything it must not be repeated.
+    /// Returns what repeating the step would do, as declared by the step, the skill or the tool, in this
+    /// order. A step without a declaration must not be repeated.
     pub(crate) fn effects(
         &self,
         of_skill: Option<Effects>,

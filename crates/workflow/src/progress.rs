@@ -1,4 +1,4 @@
-//! How steps open and close, and what that sets free.
+//! The progress of steps: opening and ending them, and queueing the steps that may begin as a result.
 //!
 //! Bookkeeping only: which event does what is in `apply.rs` and `follow.rs`.
 
@@ -13,7 +13,7 @@ use crate::state::{Fatal, Frame, Phase, Position, StepState, Try};
 use crate::{Path, order};
 
 impl Machine {
-    /// Adds a frame whose first steps may begin.
+    /// Adds a frame and queues its first steps.
     pub(crate) fn push_frame(&mut self, frame: Frame) -> usize {
         let index = self.frames.len();
         if !frame.prefix.is_empty() {
@@ -32,7 +32,7 @@ impl Machine {
         index
     }
 
-    /// A step has begun.
+    /// Marks a step as begun.
     pub(crate) fn open(&mut self, at: Position) {
         let frame = &mut self.frames[at.frame];
         let state = &mut frame.steps[at.step];
@@ -42,7 +42,7 @@ impl Machine {
         }
     }
 
-    /// An item has begun, and with it its step.
+    /// Marks an item and its step as begun.
     pub(crate) fn open_item(&mut self, at: Position) -> Result<(), Divergence> {
         self.open(at);
         if at.item.is_none() || self.tried(at)?.is_opened() {
@@ -54,7 +54,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes a step back to before it began, to be looked at again.
+    /// Resets a step to pending and queues it again.
     pub(crate) fn reopen(&mut self, at: Position) -> Result<(), Divergence> {
         let frame = &mut self.frames[at.frame];
         let state = &mut frame.steps[at.step];
@@ -70,7 +70,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A step has ended: those that waited for it may begin, unless it failed for good.
+    /// Ends a step and queues the steps that waited for it, unless it failed for good.
     pub(crate) fn over(&mut self, at: Position, phase: Phase) -> Result<(), Divergence> {
         let index = at.frame;
         let frame = &mut self.frames[index];
@@ -108,7 +108,7 @@ impl Machine {
         }
     }
 
-    /// Keeps a failure that nothing tolerates.
+    /// Stores a failure that is not tolerated, if it ranks before the known one.
     pub(crate) fn fail(&mut self, fatal: Fatal) {
         let frame = &mut self.frames[fatal.at.frame];
         frame.in_doubt |= fatal.in_doubt;
@@ -121,7 +121,7 @@ impl Machine {
         }
     }
 
-    /// Looks at the items of a loop that may begin now.
+    /// Queues the items of a loop that may begin now.
     pub(crate) fn next_items(&mut self, at: Position) {
         let (frame, step) = (at.frame, at.step);
         let width = self.width(at);
@@ -135,7 +135,7 @@ impl Machine {
         self.todo.push_back(Todo::Close { frame, step });
     }
 
-    /// How many items of a loop may be worked on at once.
+    /// Returns the maximum number of items of a loop that may be in progress at once.
     pub(crate) fn width(&self, at: Position) -> usize {
         let step = &self.frames[at.frame].plan.steps[at.step].step;
         let width = step.repeat.as_ref().and_then(|repeat| repeat.concurrency);
@@ -161,17 +161,17 @@ impl Machine {
     }
 }
 
-/// The events say something about a step that cannot be said in its state.
+/// Returns the error for an event that does not fit the state of its step.
 pub(crate) fn misplaced(path: &Path, what: &str) -> Divergence {
     Divergence(format!("`{path}` {what}"))
 }
 
-/// The value of a step whose failure is tolerated, as the seeds' detect steps expect it.
+/// Returns the value of a step whose failure is tolerated, in the form that the seeds' detect steps expect.
 pub(crate) fn tolerated(failure: &Failure) -> Value {
     Value::String(format!("❌ {}", failure.message))
 }
 
-/// Milliseconds between two instants; a clock that went backwards gives none.
+/// Returns the milliseconds between two instants, or 0 if the clock went backwards.
 pub(crate) fn elapsed(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }

@@ -1,8 +1,8 @@
-//! The public form of stored events: exactly the names and fields of S3.30, and further ones of deft.
+//! The public form of stored events: exactly the names and fields of S3.30, and additional ones of deft.
 //!
-//! The public form is a function of one stored event, so what a person saw live is what they see
-//! tomorrow. Some events have none. This is the only place that builds public events; their types
-//! are in `deft_wire::event`.
+//! The public form is a function of one stored event, so a live view and a later one are the same. Some
+//! events have no public form. Public events are built only here and in `public_agent.rs`; their types are in
+//! `deft_wire::event`.
 
 use deft_model::Outcome;
 use deft_wire::approval::{ApprovalAnswer, OperationView, RememberedTool};
@@ -15,9 +15,9 @@ use crate::event::{Answer, CallEnd, CallIntent, Event, Next, Operation, RunEnd, 
 use crate::public_agent;
 use crate::public_form::{failure, object, seconds, text, value};
 
-/// The public form of an event. Secrets are shown by name only.
+/// Returns the public form of an event, if it has one. Secrets are shown by name only.
 ///
-/// What stores the event adds `seq`, `at`, `execution_id` and `skill`.
+/// The code that stores the event adds `seq`, `at`, `execution_id` and `skill`.
 pub fn public(event: &Event) -> Option<EventBody> {
     Some(match event {
         Event::Started(started) => run_started(started),
@@ -116,7 +116,7 @@ pub fn public(event: &Event) -> Option<EventBody> {
 }
 
 impl Answer {
-    /// The word for the answer.
+    /// Returns the word for the answer.
     pub fn word(self) -> &'static str {
         ApprovalAnswer::from(self).word()
     }
@@ -148,7 +148,7 @@ fn step_begin(path: &Path, step_type: &str) -> StepBegin {
     }
 }
 
-/// Retries of a step are not new steps.
+/// Returns the public form of a try that begins. A retry is not a new step.
 fn step_started(begun: &CallIntent) -> Option<EventBody> {
     let (_, _, item) = begun.path.parts();
     if begun.call.is_judgement() {
@@ -187,9 +187,9 @@ fn step_ended(ended: &CallEnd) -> Option<EventBody> {
             args: object(&heal.args),
             error,
         }),
-        // Only its condition has been judged, or its result is about to be.
+        // Only the condition was evaluated, or the result is about to be checked.
         Next::Judged | Next::Verify { .. } => None,
-        // How the skill ended says it.
+        // The event that ends the skill reports it.
         _ if ended.path.is_outputs() => None,
         Next::Done | Next::Tolerate | Next::Fail | Next::Interrupt | Next::Block => {
             let end = StepEnd {
@@ -225,7 +225,7 @@ fn operation(asked: &Operation) -> OperationView {
     OperationView {
         kind: asked.kind.clone(),
         name: asked.name.as_deref().map(text),
-        // Arguments that are null are none: the field is left out.
+        // Null arguments are left out.
         args: asked
             .args
             .as_ref()

@@ -1,7 +1,7 @@
-//! The public events of an agent: its calls, its replies, its refusals.
+//! The public form of an agent's events: its calls, its replies, its refusals.
 //!
-//! Texts of prompts stay in the journal; the public form says what happened and how long it took.
-//! Not here: deciding anything.
+//! Texts of prompts stay in the journal; the public form reports what happened and how long it took. Not
+//! here: any decisions.
 
 use deft_agent::{Event, EventKind, Interpretation};
 use deft_model::Object;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::Path;
 use crate::public_form::{failure, object, seconds, text, value};
 
-/// The public form of an event of an agent; some have none.
+/// Returns the public form of an event of an agent, if it has one.
 pub(crate) fn public(path: &Path, event: &Event) -> Option<EventBody> {
     let place = AgentPlace {
         step_id: path.to_string(),
@@ -58,7 +58,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<EventBody> {
         | EventKind::Called { .. }
         | EventKind::Dispatched { .. }
         | EventKind::Returned { .. } => return public_call(&event.what, place),
-        // How the step ended says it.
+        // The event that ends the step reports it.
         EventKind::Finished(_) if event.agent.is_root() => return None,
         EventKind::Finished(finished) => EventBody::AgentFinished {
             text: text(&finished.text),
@@ -74,7 +74,7 @@ pub(crate) fn public(path: &Path, event: &Event) -> Option<EventBody> {
     })
 }
 
-/// The public form of an event of one call.
+/// Returns the public form of an event of one call.
 fn public_call(what: &EventKind, place: AgentPlace) -> Option<EventBody> {
     Some(match what {
         EventKind::Told {

@@ -23,7 +23,7 @@ impl Machine {
         }
     }
 
-    /// A nested skill that failed is tried again with its step.
+    /// Resumes a failed nested skill in another try of its step.
     pub(crate) fn continued(
         &mut self,
         now: Timestamp,
@@ -52,7 +52,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes back the failures of a frame and of the frames inside its failed steps.
+    /// Clears the failures of a frame and of the frames inside its failed steps, so that they are tried
+    /// again.
     fn reset_frame(&mut self, now: Timestamp, frame: usize) {
         self.frames[frame].failure = None;
         self.frames[frame].in_doubt = false;
@@ -64,7 +65,7 @@ impl Machine {
             let item = None;
             let at = Position { frame, step, item };
             match self.state(at).phase {
-                // Asked again.
+                // The person is asked again.
                 Phase::Refused | Phase::Asking => {
                     if self.state(at).phase == Phase::Asking {
                         self.unpause(now, frame);
@@ -121,7 +122,7 @@ impl Machine {
         }
     }
 
-    /// A nested skill goes on where it ended.
+    /// Resumes a nested skill where it ended.
     fn go_on_inside(&mut self, now: Timestamp, at: Position, frame: usize) {
         let since = self.state(at).started_at.unwrap_or_default();
         if let Ok(tried) = self.tried(at) {
@@ -147,7 +148,7 @@ impl Machine {
         self.next_items(at);
     }
 
-    /// Counts again what has ended, and looks at every step that may begin.
+    /// Counts the ended steps again, and queues every step that may begin.
     fn recount(&mut self, index: usize) {
         let frame = &mut self.frames[index];
         let over: Vec<bool> = frame

@@ -1,6 +1,6 @@
 //! The steps of an earlier run that a new run takes over (`rerun --from`).
 //!
-//! It does not decide whether the skill is still the same; the caller has checked.
+//! Not here: whether the skill is still the same; the caller has checked it.
 
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use crate::placeholder::{rekey, rekey_text};
 use crate::progress::tolerated;
 use crate::{Path, Plan};
 
-/// The steps before `from`, as they ended in an earlier run, for a run with this nonce. One that
-/// did not end well, or not at all, is not among them and is done again.
+/// Returns the results of the steps before `from` in an earlier run, for a run with this nonce. A step that
+/// did not end, or not well, is left out and runs again.
 ///
-/// Before a step is what it waits for, wherever that stands, and what stands above it and does not
-/// wait for it.
+/// The steps before `from` are those it waits for, wherever they are in the file, and those above it that do
+/// not wait for it.
 pub fn reuse(plan: &Plan, events: &[Event], from: &str, nonce: &str) -> Vec<Event> {
     let Some(from) = plan.ids.get(from).copied() else {
         return Vec::new();
@@ -50,7 +50,7 @@ pub fn reuse(plan: &Plan, events: &[Event], from: &str, nonce: &str) -> Vec<Even
         .collect()
 }
 
-/// What the placeholders of the earlier run are called by.
+/// Returns the nonce of the earlier run's placeholders.
 fn nonce_of(events: &[Event]) -> &str {
     let started = events.iter().find_map(|event| {
         let Event::Started(started) = event else {
@@ -61,7 +61,7 @@ fn nonce_of(events: &[Event]) -> &str {
     started.unwrap_or_default()
 }
 
-/// The tools that were called with success, by the outermost step that called them.
+/// Returns the tools that were called successfully, by the outermost step that called them.
 fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
     let mut begun: HashMap<&Path, &str> = HashMap::new();
     let mut called: HashMap<&str, Vec<String>> = HashMap::new();
@@ -111,7 +111,7 @@ fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
 
 type StepEnd = (Option<Value>, Option<Failure>);
 
-/// How a step ended, if this event says so.
+/// Returns the result of a step, if `event` ends it well.
 fn ending(event: &Event, step: &str) -> Option<StepEnd> {
     let is = |path: &Path| path.as_str() == step;
     match event {

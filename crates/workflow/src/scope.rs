@@ -1,7 +1,7 @@
-//! What names mean inside a step (S3.8, S3.10, S3.11).
+//! The meaning of names inside a step (S3.8, S3.10, S3.11).
 //!
-//! A step sees the results of the steps it waits for, and no others, whatever else has ended by
-//! chance. The item of a loop hides everything; the fixed names hide steps, and steps hide inputs.
+//! A step sees the results of the steps it waits for and no others, even if others have ended. The loop item
+//! hides all other names; the fixed names hide steps, and steps hide inputs.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::public_form::seconds;
 use crate::sources::names_of;
 use crate::state::{Frame, Origin, Phase, Position, StepState};
 
-/// The names that a step, an item or the outputs can see.
+/// The names visible to a step, an item or the outputs.
 pub(crate) struct NameScope<'a> {
     pub(crate) origin: &'a Origin,
     pub(crate) frame: &'a Frame,
-    /// None for the outputs, which see every step.
+    /// `None` for the outputs, which see every step.
     pub(crate) at: Option<Position>,
 }
 
@@ -46,7 +46,7 @@ impl NameScope<'_> {
             .cloned()
     }
 
-    /// Where an item stands in its loop, as `loop` (S3.16). A step or an input may have the name.
+    /// Returns the position of an item in its loop, as `loop` (S3.16). A step or an input may have this name.
     fn position(&self, name: &str) -> Option<Lookup> {
         let at = self.at.filter(|_| name == "loop")?;
         let (item, items) = (at.item?, self.frame.steps[at.step].items.as_ref()?);
@@ -59,9 +59,9 @@ impl NameScope<'_> {
         }))))
     }
 
-    /// The value of a step's name: that of the last step in order that has one. The name of a step
-    /// that cannot be seen from here means nothing here, so that a step may be called `sum` and
-    /// still use Python's.
+    /// Returns the value of a step's name: that of the last step in order that has a value. The name of a
+    /// step that is not visible here has no meaning here, so that a step may be called `sum` and still use
+    /// Python's.
     fn result(&self, name: &str) -> Option<Lookup> {
         let providers = self.frame.plan.providers.get(name)?;
         let mut seen = providers
@@ -77,7 +77,7 @@ impl NameScope<'_> {
         })
     }
 
-    /// Whether a name means the value of a step here.
+    /// Whether a name stands for the value of a step here.
     pub(crate) fn is_result(&self, name: &str) -> bool {
         self.result(name).is_some()
     }
@@ -97,7 +97,7 @@ impl NameScope<'_> {
         }
     }
 
-    /// All inputs; an optional one that was not given is null.
+    /// Returns all inputs; an optional one that was not given is null.
     fn inputs(&self) -> Arc<Value> {
         let given = &self.frame.inputs;
         let declared = self.frame.plan.inputs.iter();
@@ -130,14 +130,14 @@ impl NameScope<'_> {
             };
             match value {
                 Some(value) => drop(map.insert(name.clone(), (**value).clone())),
-                // A step of the same name that was not skipped counts.
+                // A skipped step does not replace the value of a step with the same name.
                 None => drop(map.entry(name.clone()).or_insert(Value::Null)),
             }
         }
         Value::Object(map)
     }
 
-    /// Code with the names it mentions, for the worker.
+    /// Returns code with the names it mentions, for the worker.
     pub(crate) fn code(&self, source: &str, now: Timestamp) -> Code {
         let scope = self.mentioned_in(source);
         let skipped = scope.keys().filter(|name| self.is_skipped(name));
@@ -149,7 +149,7 @@ impl NameScope<'_> {
         }
     }
 
-    /// Whether a name is that of a step without a value.
+    /// Whether a name stands for a step without a value.
     fn is_skipped(&self, name: &str) -> bool {
         matches!(self.get(name), Lookup::Absent) && self.is_result(name)
     }
@@ -185,7 +185,7 @@ impl NameScope<'_> {
         map
     }
 
-    /// Whether the value of a name, or of a member of it, was written by others.
+    /// Whether the value of a name, or of a member of it, is untrusted.
     fn reads_untrusted(&self, name: &str, member: Option<&str>) -> bool {
         let planned = self.at.map(|at| &self.frame.plan.steps[at.step]);
         if planned.and_then(PlannedStep::loop_var) == Some(name) {
@@ -202,7 +202,7 @@ impl NameScope<'_> {
         }
     }
 
-    /// Whether a step that gives a name its value gives an untrusted one; without a name, any step.
+    /// Whether a step with this name has an untrusted value; without a name, whether any step has.
     fn gives_untrusted(&self, name: Option<&str>) -> bool {
         let plan = &self.frame.plan;
         let mut steps = plan.steps.iter().zip(&plan.sources);
@@ -213,7 +213,7 @@ impl NameScope<'_> {
     }
 }
 
-/// Names that always mean the same. `secrets` is not here: code never sees one.
+/// Names with a fixed meaning. `secrets` is not among them: code never sees a secret.
 const FIXED: [&str; 5] = [
     "inputs",
     "steps",
@@ -274,12 +274,13 @@ impl Scope for NameScope<'_> {
     }
 }
 
-/// A failure as `steps.ID.error` shows it. Secrets stay placeholders, since arguments are made of it.
+/// Converts a failure for `steps.ID.error`. Secrets stay placeholders, because arguments are rendered from
+/// it.
 fn failure(failure: &Failure) -> Value {
     json!({ "class": failure.class, "message": failure.message })
 }
 
-/// A step as `steps.ID` shows it (S3.9).
+/// Converts a step for `steps.ID` (S3.9).
 fn report(id: &str, state: &StepState) -> Value {
     json!({
         "step_id": id,

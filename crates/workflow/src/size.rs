@@ -1,8 +1,8 @@
-//! How large values are, without writing them down.
+//! Sizes of values, without serializing them.
 
 use serde_json::Value;
 
-/// About how many bytes a value takes as JSON.
+/// Returns the approximate size of a value as JSON, in bytes.
 pub fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 4,

@@ -1,6 +1,6 @@
-//! Where the values of steps come from: results of tools, models and other skills, or inputs.
+//! The sources of the values of steps: results of tools, models and other skills, or inputs.
 //!
-//! Decided from the skill alone. A step that computes with values has their sources.
+//! Determined from the skill alone. The value of a step that computes with other values has their sources.
 //! Not here: which values a run does not trust (`untrusted.rs`).
 
 use std::collections::BTreeSet;
@@ -11,12 +11,12 @@ use crate::code::mentions;
 use crate::kinds::{ValueSource, value_source};
 use crate::planned::PlannedStep;
 
-/// What has a part in a value.
+/// The sources of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sources {
-    /// A tool, a model or another skill.
+    /// Whether a tool, a model or another skill contributes to it.
     pub(crate) outside: bool,
-    /// Inputs of the skill.
+    /// Inputs of the skill that contribute to it.
     pub(crate) inputs: BTreeSet<String>,
 }
 
@@ -34,10 +34,11 @@ impl Sources {
     }
 }
 
-/// The sources of the values of all steps, in their order.
+/// Returns the sources of the values of all steps, in order.
 pub(crate) fn sources(steps: &[PlannedStep], inputs: &[Input]) -> Vec<Sources> {
     let mut known: Vec<Sources> = steps.iter().map(|_| Sources::default()).collect();
-    // A step may read the result of a later one that it depends on; sources only ever grow.
+    // A step may read the result of a later one that it depends on, so this repeats until nothing changes.
+    // Sources only grow.
     loop {
         let before = known.clone();
         for (at, planned) in steps.iter().enumerate() {
@@ -70,7 +71,7 @@ fn sources_of_step(
     }
 }
 
-/// Adds the sources of all names that something reads.
+/// Adds the sources of all names for which `reads` is true.
 pub(crate) fn gather(
     reads: &dyn Fn(&str) -> bool,
     steps: &[PlannedStep],

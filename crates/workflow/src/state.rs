@@ -1,6 +1,7 @@
 //! The state of a run: frames of steps, and the tries of each step.
 //!
-//! Data only: `apply.rs`, `follow.rs` and `resume.rs` change it, and no other file does.
+//! Data only. It changes when an event is applied (`apply.rs` and the files that it calls), and by no other
+//! code.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -13,64 +14,65 @@ use crate::call::{Call, ExpectLevel};
 use crate::event::{Answer, Heal, Operation, RunStart};
 use crate::plan::Plan;
 
-/// The steps of the skill, or of a skill that one of its steps runs.
+/// The steps of the skill of the run, or of a nested skill.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) plan: Arc<Plan>,
-    /// What the paths of its steps begin with: nothing, or `outer/`.
+    /// Prefix of the paths of its steps: empty, or for example `outer/`.
     pub(crate) prefix: String,
-    /// The try of an outer step that it stands for.
+    /// The try of the outer step that runs the skill.
     pub(crate) parent: Option<Position>,
     pub(crate) depth: u32,
     pub(crate) inputs: Arc<Value>,
-    /// Inputs whose values were written by others.
+    /// Inputs whose values are untrusted.
     pub(crate) untrusted_inputs: BTreeSet<String>,
     pub(crate) steps: Vec<StepState>,
-    /// How many leading steps have ended.
+    /// Number of leading steps that have ended.
     pub(crate) leading: usize,
-    /// How many steps have begun and not ended.
+    /// Number of steps that have begun and not ended.
     pub(crate) open: usize,
-    /// The failure that ends the frame once everything that does not wait for it has ended.
+    /// The failure that ends the frame once all steps that do not wait for it have ended.
     pub(crate) failure: Option<Fatal>,
-    /// One of its failures left something in doubt.
+    /// Whether one of its failures left something in doubt.
     pub(crate) in_doubt: bool,
-    /// How many remedies its outer step itself had taken when the frame was last entered.
+    /// Number of heals of its outer step itself when the frame was last entered.
     pub(crate) healed_before: u32,
-    /// How long it may take, if it is nested and not for ever.
+    /// The deadline, if the frame is nested and has one.
     pub(crate) limit: Option<Limit>,
-    /// Why it has to stop although the run goes on: it, or a skill around it, took too long.
+    /// Why it has to stop although the run continues: its deadline or that of a skill around it has passed.
     pub(crate) stopped: Option<Failure>,
-    /// How many questions are open in it and inside it; its time stands still meanwhile.
+    /// Number of open questions and waits in it and inside it; its deadline is paused meanwhile.
     pub(crate) asking: usize,
     pub(crate) paused_at: Option<Timestamp>,
-    /// Tools that were called with success, here and inside.
+    /// Tools that were called successfully, here and inside.
     pub(crate) called: HashSet<String>,
-    /// Whether its outputs are as expected, where the worker has to say, and how often it was asked.
+    /// The verdict of the worker on its outputs, and how often the worker was asked.
     pub(crate) verdict: Verdict,
     pub(crate) asked: u32,
     pub(crate) left: bool,
 }
 
-/// The time that a nested skill has.
+/// The time limit of a nested skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limit {
     pub(crate) since: Timestamp,
     pub(crate) until: Timestamp,
 }
 
-/// A failure that nothing tolerates.
+/// A failure that is not tolerated.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fatal {
     pub(crate) at: Position,
     pub(crate) failure: Failure,
     pub(crate) kind: FatalKind,
-    /// The call may have happened and must not be repeated unasked.
+    /// Whether the call may have taken effect and must not be repeated without asking.
     pub(crate) in_doubt: bool,
 }
 
 impl Fatal {
-    /// Which of several failures a frame reports: the first in order, whichever came first in
-    /// time. One that only waits for a tool comes last, since such a run is continued unasked.
+    /// Returns the rank of a failure; a frame reports the failure with the lowest one. Failures rank by the
+    /// order of steps, not by time. A failure that only waits for a tool ranks last, because such a run is
+    /// continued without asking.
     pub(crate) fn rank(&self) -> (bool, Position) {
         (self.kind == FatalKind::Blocked, self.at)
     }
@@ -84,7 +86,7 @@ pub(crate) enum FatalKind {
     Declined,
 }
 
-/// The place of a try: frame, step, item.
+/// The position of a try: frame, step, item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Position {
     pub(crate) frame: usize,
@@ -95,20 +97,20 @@ pub(crate) struct Position {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StepState {
     pub(crate) phase: Phase,
-    /// How many of its `depends_on` have not ended.
+    /// Number of its `depends_on` that have not ended.
     pub(crate) waits: usize,
-    /// What the condition came to, once it is known.
+    /// The result of the condition, once it is known.
     pub(crate) judged: Option<bool>,
     pub(crate) asked: Option<Arc<Question>>,
     pub(crate) answer: Option<Answer>,
-    /// The list of a loop.
+    /// The items of a loop.
     pub(crate) items: Option<Vec<Arc<Value>>>,
-    /// One, or one for each item.
+    /// One try, or one for each item.
     pub(crate) tries: Vec<Try>,
-    /// How many leading items have ended well. Items begin in order, and none begins more than
-    /// the loop's width ahead of these, so what begins never depends on which item was quicker.
+    /// Number of leading items that have ended well. Items begin in order, and none begins more than the
+    /// loop's width ahead of these, so which items begin never depends on which item was quicker.
     pub(crate) head: usize,
-    /// How many items have begun, and how many of them are going on.
+    /// Number of items that have begun, and number of those that have not ended.
     pub(crate) begun: usize,
     pub(crate) going: usize,
     pub(crate) value: Option<Arc<Value>>,
@@ -118,7 +120,7 @@ pub(crate) struct StepState {
 }
 
 impl StepState {
-    /// Counts the leading items that have ended well.
+    /// Advances `head` over the leading items that have ended well.
     pub(crate) fn advance_head(&mut self) {
         let ended_well =
             |tried: &Try| matches!(tried.state, TryState::Ended(_) | TryState::Skipped);
@@ -130,24 +132,24 @@ impl StepState {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// It waits for other steps, or is about to begin.
+    /// Waits for other steps, or is about to begin.
     #[default]
     Pending,
-    /// A person was asked.
+    /// Waits for the answer of a person.
     Asking,
     Open,
     Success,
-    /// It failed, and that is tolerated.
+    /// Failed, and the failure is tolerated.
     Error,
     Skipped,
-    /// It failed for good: what waits for it never begins.
+    /// Failed for good: steps that wait for it never begin.
     Failed,
-    /// A person said no, or the run was stopped before the answer.
+    /// A person declined it, or the run was stopped before the answer.
     Refused,
 }
 
 impl Phase {
-    /// True when steps that wait for this one may begin.
+    /// Whether steps that wait for this one may begin.
     pub(crate) fn is_over(self) -> bool {
         matches!(self, Self::Success | Self::Error | Self::Skipped)
     }
@@ -161,26 +163,26 @@ impl Phase {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Try {
     pub(crate) state: TryState,
-    /// How often it was begun.
+    /// Number of attempts.
     pub(crate) attempts: u32,
-    /// How many of them count against `retry:N`, and how many were cut off.
+    /// Number of attempts that count against `retry:N`, and number of those that were cut off.
     pub(crate) retries: u32,
     pub(crate) cut_offs: u32,
-    /// Remedies for this very try, and those with the ones of its nested steps.
+    /// Number of heals of this try itself, and number including those of its nested steps.
     pub(crate) heals: u32,
     pub(crate) heals_inside: u32,
-    /// Its value, as long as the worker has not checked it.
+    /// Its value, until the worker has checked it.
     pub(crate) held: Option<Arc<HeldValue>>,
-    /// Why it failed the last time.
+    /// The latest failure.
     pub(crate) failure: Option<Failure>,
-    /// What the condition came to for this item.
+    /// The result of the condition for this item.
     pub(crate) judged: Option<bool>,
     /// The frame of the nested skill it runs.
     pub(crate) inner: Option<usize>,
 }
 
 impl Try {
-    /// Why it failed for good, if it did.
+    /// Returns the failure that ended it for good, if any.
     pub(crate) fn failed(&self) -> Option<&Failure> {
         let TryState::Failed(failure) = &self.state else {
             return None;
@@ -189,14 +191,14 @@ impl Try {
     }
 }
 
-/// A value that may not be as expected.
+/// A value whose post-condition has not been checked yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeldValue {
     pub(crate) of: ExpectLevel,
     pub(crate) value: Arc<Value>,
-    /// The tools that were called with success.
+    /// The tools that were called successfully.
     pub(crate) called: Vec<String>,
-    /// What repeating the call would do, and whether it was an agent.
+    /// What repeating the call would do, and whether an agent made it.
     pub(crate) effects: Effects,
     pub(crate) by_agent: bool,
     pub(crate) cached: bool,
@@ -206,7 +208,7 @@ pub(crate) struct HeldValue {
 /// The verdict of the worker on the outputs of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Verdict {
-    /// Nothing yet.
+    /// The worker has not been asked.
     #[default]
     Open,
     Asked {
@@ -222,7 +224,7 @@ impl Try {
     }
 }
 
-/// What a person was asked.
+/// A question to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) message: String,
@@ -242,7 +244,7 @@ pub(crate) enum TryState {
         effects: Effects,
         at: Timestamp,
     },
-    /// A nested skill is going on.
+    /// A nested skill is running.
     Inside {
         frame: usize,
         since: Timestamp,
@@ -256,7 +258,7 @@ pub(crate) enum TryState {
         until: Timestamp,
     },
     Ended(Result<Arc<Value>, Failure>),
-    /// Ended by a failure that nothing tolerates.
+    /// Ended by a failure that is not tolerated.
     Failed(Failure),
     Skipped,
 }
@@ -267,7 +269,7 @@ impl TryState {
     }
 }
 
-/// How the run began, and what all frames share.
+/// The beginning of the run, shared by all frames.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
     pub(crate) started: RunStart,

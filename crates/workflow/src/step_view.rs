@@ -1,8 +1,8 @@
-//! A run as its JSON shows it: one entry for each step, built from stored events.
+//! Views of the steps of a run, as its JSON shows them, built from stored events.
 //!
-//! Steps stand in the order in which they first appeared, those that have not begun at their place
-//! in the plan, and the steps of a nested skill behind the step or item that runs it. The items of
-//! a loop are counted, not listed. It is not for deciding anything; that is the [`Machine`]'s part.
+//! Steps are in the order in which they first appeared, those that have not begun at their position in the
+//! plan, and the steps of a nested skill after the step or item that runs it. The items of a loop are
+//! counted, not listed. Views are only for display; decisions are made by the [`Machine`].
 //!
 //! [`Machine`]: crate::Machine
 
@@ -14,10 +14,10 @@ use serde_json::Value;
 use crate::event::Next;
 use crate::progress::elapsed;
 
-/// The most failed items that are named.
+/// Maximum number of failed items that are named.
 pub(crate) const MOST_FAILED: usize = 100;
 
-/// A step that has not begun.
+/// Returns the view of a step that has not begun.
 pub(crate) fn pending(id: String, kind: &str) -> StepView {
     StepView {
         id,
@@ -35,17 +35,17 @@ pub(crate) fn pending(id: String, kind: &str) -> StepView {
     }
 }
 
-/// How events change the view of a step.
+/// Changes that events make to the view of a step.
 pub(crate) trait StepChanges {
-    /// It stands still, for a reason.
+    /// Sets a status with a reason.
     fn wait(&mut self, status: StepStatus, reason: String);
-    /// It is over.
+    /// Ends the step.
     fn end(&mut self, at: Timestamp, status: StepStatus);
-    /// It ended well.
+    /// Ends the step successfully.
     fn succeed(&mut self, at: Timestamp, value: Value);
-    /// It failed.
+    /// Ends the step with a failure.
     fn fail(&mut self, at: Timestamp, failure: &Failure);
-    /// What follows a failure.
+    /// Applies what follows a failure.
     fn follow(&mut self, at: Timestamp, next: &Next);
 }
 
@@ -93,7 +93,7 @@ impl StepChanges for StepView {
     }
 }
 
-/// What a person should know of a result: tools say `truncated` where they cut their output off.
+/// Returns a warning for a person if a tool marked its result as `truncated`.
 pub fn warning(value: &Value) -> Option<String> {
     let is_cut = |value: &Value| value.get("truncated") == Some(&Value::Bool(true));
     let items = match value {

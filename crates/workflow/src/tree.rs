@@ -1,4 +1,4 @@
-//! Arguments and outputs: JSON with templates in its texts.
+//! Arguments and outputs: JSON values with templates in their texts.
 
 use deft_model::Object;
 use deft_template::{EvalError, Scope, SyntaxError, Template};
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// A JSON value whose texts may be templates, compiled once.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
-    /// No template anywhere in it.
+    /// A value without templates.
     Literal(Value),
     Template(Box<Template>),
     List(Vec<Tree>),
@@ -54,7 +54,7 @@ impl Tree {
         matches!(self, Self::Literal(_))
     }
 
-    /// True when a template in it reads a name.
+    /// Whether a template in it reads a name.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         match self {
             Self::Literal(_) => false,
@@ -83,7 +83,7 @@ impl Tree {
         }
     }
 
-    /// Renders arguments, which are a mapping or nothing.
+    /// Renders arguments. Anything but a mapping gives no arguments.
     pub(crate) fn render_object(&self, scope: &dyn Scope) -> Result<Object, EvalError> {
         Ok(match self.render(scope)? {
             Value::Object(map) => map,

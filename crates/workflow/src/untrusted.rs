@@ -1,8 +1,8 @@
-//! Which values of a run are untrusted: results of tools, models and other skills. They are framed
-//! where a template writes them into the text of an `agent` step. Text of the skill's author and inputs
-//! of its caller are not framed, unless the caller rendered an input from such values.
+//! The untrusted values of a run: results of tools, models and other skills. They are framed where a template
+//! writes them into the text of an `agent` step. Text of the skill's author and inputs of its caller are not
+//! framed, unless the caller rendered an input from such values.
 //!
-//! Not here: the frame itself (`deft_agent::prompt`), values.
+//! Not here: the frame itself (`deft_agent::prompt`). Values are not examined, only their sources.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use crate::state::Frame;
 use crate::tree::Tree;
 
 impl Frame {
-    /// Whether a value with these sources is untrusted here.
+    /// Whether a value with these sources is untrusted in this frame.
     pub(crate) fn is_untrusted(&self, sources: &Sources) -> bool {
         sources.outside || !sources.inputs.is_disjoint(&self.untrusted_inputs)
     }
 
-    /// Whether what a template of a step renders is untrusted.
+    /// Whether the value that a template of a step renders is untrusted.
     pub(crate) fn renders_untrusted(&self, tree: &Tree, planned: Option<&PlannedStep>) -> bool {
         let plan = &self.plan;
         let mut all = Sources::default();
@@ -34,7 +34,7 @@ impl Frame {
         of_item || self.is_untrusted(&all)
     }
 
-    /// The inputs of a skill that a step here runs, as far as they are untrusted.
+    /// Returns the untrusted inputs of a skill that a step of this frame runs.
     pub(crate) fn untrusted_args(&self, step: usize, inputs: &Plan) -> BTreeSet<String> {
         let planned = &self.plan.steps[step];
         let CompiledStep::Skill { args, .. } = &planned.work else {

@@ -1,8 +1,8 @@
-//! Kinds of values in words.
+//! Words for kinds of values.
 
 use serde_json::Value;
 
-/// What a value is, for a message.
+/// Returns the kind of a value, for a message.
 pub(crate) fn describe(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",

@@ -1,5 +1,5 @@
-//! Post-conditions that only the worker can judge: a value is kept until it has, and its verdict is
-//! recorded like the end of any call, so that a replay needs no worker.
+//! Post-conditions that only the worker can evaluate. A value is kept until the worker has checked it. The
+//! verdict is recorded like the end of any call, so that a replay needs no worker.
 //!
 //! Not here: post-conditions that need no worker (`expect.rs`).
 
@@ -19,11 +19,11 @@ use crate::machine::{Ask, Divergence, Machine};
 use crate::progress::misplaced;
 use crate::state::{HeldValue, Position, TryState, Verdict};
 
-/// What a try comes to.
+/// The end of a try: its value, its failure and what follows.
 pub(crate) type TryEnd = (Option<Arc<Value>>, Option<Failure>, Next);
 
 impl Machine {
-    /// The value that a try is verifying.
+    /// Returns the value that the worker is checking for a try.
     pub(crate) fn verifying(&self, at: Position) -> Option<&Arc<HeldValue>> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
@@ -32,22 +32,22 @@ impl Machine {
         tried.held.as_ref().filter(|_| asked)
     }
 
-    /// The intent to have a value judged that is kept.
+    /// Returns the intent to have a kept value checked.
     pub(crate) fn verify(&self, at: Position) -> Option<Event> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let of = tried.held.as_ref()?.of;
         Some(Event::Begun(CallIntent {
             path: self.path(at),
-            // The try is the same.
+            // A check is not another try.
             attempt: tried.attempts,
             call: Arc::new(Call::Expect { of }),
             effects: Effects::None,
         }))
     }
 
-    /// What follows from what the worker said of a value. An expression that cannot be worked out is
-    /// not met; a worker that was cut off has said nothing.
+    /// Decides what follows the worker's verdict on a value. An expression that fails to evaluate is not met;
+    /// a worker that was cut off has given no verdict.
     pub(crate) fn judge_value(
         &self,
         at: Position,
@@ -76,7 +76,7 @@ impl Machine {
         self.concluded(at, &held.value, checked, now)
     }
 
-    /// What a value comes to that was checked.
+    /// Decides what follows the check of a value.
     pub(crate) fn concluded(
         &self,
         at: Position,
@@ -90,7 +90,7 @@ impl Machine {
                 (Some(Arc::clone(value)), None, Next::Verify { of })
             }
             Err(ExpectProblem::Breach(breach)) => {
-                // The call itself has happened; of an agent it is known what did.
+                // The call itself was made; the effects of an agent's calls are known.
                 let breach = if self.is_agent(at) {
                     breach
                 } else {
@@ -110,7 +110,7 @@ impl Machine {
         cut_off || failure.blocked || self.stopped_in(frame).is_some()
     }
 
-    /// Keeps a value until it is judged.
+    /// Keeps a value until the worker has checked it.
     pub(crate) fn hold(
         &mut self,
         now: Timestamp,
@@ -138,7 +138,7 @@ impl Machine {
                     ms: ended.ms,
                 }
             }
-            // What a nested skill has done must not be repeated, and its tools are known already.
+            // The steps of a nested skill must not be repeated, and their tools are noted already.
             (TryState::Inside { .. }, _) => HeldValue {
                 of,
                 value,
@@ -154,7 +154,7 @@ impl Machine {
         self.again(now, at)
     }
 
-    /// What the worker needs to judge a value.
+    /// Returns the code with which the worker checks a value.
     pub(crate) fn expect_code(
         &self,
         at: Position,
@@ -174,9 +174,9 @@ impl Machine {
     }
 }
 
-/// What skills return.
+/// Checks of the outputs of skills.
 impl Machine {
-    /// The frame whose outputs a path stands for.
+    /// Returns the frame whose outputs the path stands for.
     pub(crate) fn frame_of(&self, path: &Path) -> Option<usize> {
         if !path.is_outputs() {
             return None;
@@ -187,7 +187,7 @@ impl Machine {
         }
     }
 
-    /// The intent to have the outputs of a frame judged.
+    /// Returns the intent to have the outputs of a frame checked.
     pub(crate) fn verify_outputs(&self, index: usize) -> Event {
         let frame = &self.frames[index];
         Event::Begun(CallIntent {
@@ -200,7 +200,7 @@ impl Machine {
         })
     }
 
-    /// The event for what the worker said of the outputs of a frame.
+    /// Returns the event for the worker's verdict on the outputs of a frame.
     pub(crate) fn judge_outputs(
         &self,
         index: usize,
@@ -302,13 +302,13 @@ impl Machine {
     }
 }
 
-/// Judging changes nothing, so it leaves nothing in doubt.
+/// Clears the doubt of a failure. A check has no effects, so it leaves nothing in doubt.
 fn certain(mut failure: Failure) -> Failure {
     failure.in_doubt = false;
     failure
 }
 
-/// An expression that could not be worked out.
+/// Returns the failure for an expression that could not be evaluated.
 fn raised(source: &str, failure: Failure) -> Failure {
     let message = format!("expected `{source}`: {}", failure.message);
     Failure {

@@ -13,11 +13,11 @@ use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
 use crate::step_view::{MOST_FAILED, StepChanges, pending, step_error};
 use crate::{Path, Plan};
 
-/// The most items of a loop whose inner steps are shown.
+/// Maximum number of items of a loop whose inner steps are shown.
 const MOST_ITEMS: usize = 50;
 
-/// The steps of a run. `nested` are the plans of the skills it entered; of one that is missing,
-/// only the steps that have begun are shown.
+/// Returns the views of the steps of a run. `nested` has the plans of the skills that the run entered; if one
+/// is missing, only those of its steps that have begun are shown.
 pub fn step_views<'e>(
     plan: &Plan,
     nested: &[Arc<Plan>],
@@ -40,12 +40,12 @@ struct ViewBuilder<'a> {
     index: HashMap<String, usize>,
 }
 
-/// What an event is about.
+/// The subject of an event.
 enum Subject {
     Step(String),
     /// An item of this step.
     Item(String),
-    /// What a skill returns, which is not shown.
+    /// The outputs of a skill, which are not shown.
     Outputs,
 }
 
@@ -237,7 +237,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// A nested skill begins, perhaps once more: its steps are all to come.
+    /// Resets the steps of a nested skill that begins, because it may have begun before.
     fn entered(&mut self, path: &Path, revision: &str) {
         let prefix = format!("{}/", path.without_attempts());
         for view in &mut self.seen {
@@ -256,7 +256,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// Steps that were running when a run without a driver was ended.
+    /// Fails the steps that were running when a run without a driver ended.
     fn abandoned(&mut self, at: Timestamp, finished: &RunEnd) {
         let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
         let Some(error) = &finished.error else {
@@ -267,7 +267,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// What still waited below a prefix when it was stopped.
+    /// Ends the steps below a prefix that were waiting when it was stopped.
     fn stopped(&mut self, at: Timestamp, prefix: &str, reason: &str) {
         let inside = |view: &&mut StepView| view.id.starts_with(prefix);
         for view in self.seen.iter_mut().filter(inside) {
@@ -281,7 +281,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// The steps below a prefix, each followed by those inside it.
+    /// Adds the steps below a prefix to `placed`, each followed by those inside it.
     pub(crate) fn place(&self, prefix: &str, placed: &mut Vec<StepView>) {
         let is_here = |view: &&StepView| {
             let rest = view.id.strip_prefix(prefix);
@@ -308,7 +308,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// The items of a step in which a skill was run, such as `each[0]`, in order.
+    /// Returns the items of a step that ran a skill, such as `each[0]`, in order.
     fn entered_items(&self, id: &str) -> Vec<String> {
         let start = format!("{id}[");
         let mut items: Vec<usize> = self

@@ -1,8 +1,8 @@
-//! Steps that let time pass (`wait:`).
+//! Steps that wait for a time (`wait:`).
 //!
-//! The instant is decided once, when the step begins, and recorded, so that a wait survives restarts
-//! and is as long as it was meant to be. While it lasts, the time of nested skills stands still. The
-//! driver of the run sleeps or parks; nothing here knows which.
+//! The end of a wait is decided once, when the step begins, and recorded, so that a restart does not change
+//! it. During a wait the deadlines of nested skills are paused. The driver of the run sleeps or parks;
+//! nothing here knows which.
 
 use deft_model::{Failure, FailureClass};
 use deft_schedule::{LengthError, after, parse_at, parse_length};
@@ -19,7 +19,7 @@ use crate::state::{Position, TryState};
 use crate::value_kind::describe;
 
 impl Machine {
-    /// When a wait that begins now is over.
+    /// Returns the end of a wait that begins now.
     pub(crate) fn wait_until(
         &self,
         now: Timestamp,
@@ -44,13 +44,13 @@ impl Machine {
         named.unwrap_or_else(|| self.rules.zone.clone())
     }
 
-    /// Until when a step waits, if it is one that lets time pass and has begun.
+    /// Returns the end of the wait at `path`, if that is a `wait:` step that has begun.
     pub fn waits_until(&self, path: &Path) -> Option<Timestamp> {
         let at = self.locate(path).ok()?;
         self.try_state(at).and_then(wait_of)
     }
 
-    /// The event that ends a wait whose time has come.
+    /// Returns the event that ends a wait.
     pub fn waited(&self, path: &Path, now: Timestamp) -> Option<Event> {
         let at = self.locate(path).ok()?;
         let tried = self.frames[at.frame].steps[at.step]
@@ -65,7 +65,7 @@ impl Machine {
         Some(self.end_call(path, tried.attempts, Ok(value), now, ms, false))
     }
 
-    /// Whether a try lets time pass, so that it ends by itself when the run is stopped.
+    /// Whether a try is a `wait:`, so that it ends by itself when the run is stopped.
     pub(crate) fn is_wait(&self, at: Position) -> bool {
         self.try_state(at).and_then(wait_of).is_some()
     }
@@ -78,7 +78,7 @@ fn wait_of(state: &TryState) -> Option<Timestamp> {
     call.waits_until()
 }
 
-/// A length of time: seconds as a number, or words such as `1h30m`.
+/// Parses a duration: seconds as a number, or text such as `1h30m`.
 pub(crate) fn length(value: &Value) -> Result<SignedDuration, Failure> {
     let text = match value {
         Value::String(text) => text.trim(),
@@ -89,14 +89,14 @@ pub(crate) fn length(value: &Value) -> Result<SignedDuration, Failure> {
     };
     match parse_length(text) {
         Ok(length) => SignedDuration::try_from(length).map_err(|_| no_length(value)),
-        // A template may find that there is nothing left to wait for.
+        // A template may find that no time is left to wait.
         Err(LengthError::Zero) => Ok(SignedDuration::ZERO),
         Err(LengthError::Seconds) => Err(no_length(value)),
         Err(LengthError::Words(error)) => Err(unreadable(&error)),
     }
 }
 
-/// An instant: an ISO timestamp, without an offset in the zone of the skill.
+/// Parses an instant: an ISO timestamp, in the zone of the skill if it has no offset.
 pub(crate) fn instant(value: &Value, zone: &TimeZone) -> Result<Timestamp, Failure> {
     match value {
         Value::String(text) => parse_at(text, zone).map_err(|error| unreadable(&error)),

@@ -1,7 +1,7 @@
-//! The workflow of five steps as a Restate service, and the load for it.
+//! The workflow of five steps as a Restate service, and its load generator.
 //!
-//! `peer-restate serve PORT` is the service; `peer-restate load INGRESS RUNS FLIGHTS` calls it and
-//! prints one JSON line with the figures.
+//! `peer-restate serve PORT` runs the service; `peer-restate load INGRESS RUNS FLIGHTS` calls it and prints
+//! one JSON line with the figures.
 
 use std::time::{Duration, Instant};
 

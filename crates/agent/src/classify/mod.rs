@@ -1,9 +1,9 @@
-//! Which playbooks a message calls for, by their keywords (S0.19, S1.2).
+//! Classification: which playbooks match a message, by their keywords (S0.19, S1.2).
 //!
-//! All keywords of all playbooks are one automaton, so that a message costs one pass however many
-//! there are. It is built once for a set of skills and shared.
+//! All keywords of all playbooks form one automaton, so a message costs one pass whatever their number. It is
+//! built once for a set of skills and shared.
 //!
-//! Not here: where playbooks come from, their texts, a model's opinion about what is meant.
+//! Not here: where playbooks come from, their texts, and classification by a model.
 
 mod placeholders;
 mod words;
@@ -18,33 +18,33 @@ use deft_model::{Role, Skill};
 use placeholders::{General, pattern};
 pub(crate) use words::{fold, in_word};
 
-/// The longest stretch of a message that is looked at, in bytes: what calls for a playbook is said
-/// by a person, and what is longer than this was pasted.
+/// Number of bytes of a message that are searched. A request that a person wrote is shorter; the rest of a
+/// longer message was pasted.
 const MAX_LOOKED_AT: usize = 20_000;
 
-/// How a keyword says that a few words may stand between its parts: `send * at <time>`.
+/// Marks a gap in a keyword, in which a few words may stand: `send * at <time>`.
 const GAP: &str = " * ";
 
-/// The most text that may stand there, in bytes.
+/// Maximum length of the text in a gap, in bytes.
 const LONGEST_GAP: usize = 120;
 
-/// What has to be known of a playbook to match it.
+/// The properties of a playbook that are needed to match it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Playbook {
-    /// The skill.
+    /// Id of the skill.
     pub id: String,
-    /// Words that call for it.
+    /// Keywords that select it.
     pub keywords: Vec<String>,
-    /// Which of several comes first: the higher.
+    /// Playbooks with a higher priority come first.
     pub priority: i64,
-    /// Tools that it brings along (S0.95).
+    /// Tools that are offered with it (S0.95).
     pub tools: Vec<String>,
-    /// How long its text is.
+    /// Length of its text in characters.
     pub chars: usize,
 }
 
 impl Playbook {
-    /// The playbook that a skill is, if it is one and switched on.
+    /// Converts an enabled playbook; returns `None` for other skills.
     pub fn from_skill(skill: &Skill) -> Option<Self> {
         let is_one = skill.role() == Some(Role::Playbook) && skill.policy.enabled;
         is_one.then(|| Self {
@@ -57,12 +57,12 @@ impl Playbook {
     }
 }
 
-/// How much may be matched at once.
+/// Limits for the playbooks of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchLimits {
-    /// How many playbooks.
+    /// Maximum number of playbooks.
     pub count: usize,
-    /// How long they may be together. The first one is taken whatever its length.
+    /// Maximum length of all texts together, in characters. The first playbook is used whatever its length.
     pub chars: usize,
 }
 
@@ -75,23 +75,23 @@ impl Default for MatchLimits {
     }
 }
 
-/// A playbook that a message calls for.
+/// A playbook that matches a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The skill.
+    /// Id of the skill.
     pub id: String,
-    /// The keywords that were found, in the order of the message, as they were written.
+    /// The keywords that were found, as written in the skill, in the order of the message.
     pub keywords: Vec<String>,
     /// Its priority.
     pub priority: i64,
-    /// Tools that it brings along.
+    /// Tools that are offered with it.
     pub tools: Vec<String>,
-    /// How long its text is.
+    /// Length of its text in characters.
     pub chars: usize,
 }
 
 impl Match {
-    /// Why it matched, in words.
+    /// Returns why it matched, in words.
     pub fn reason(&self) -> String {
         let quoted: Vec<String> = self
             .keywords
@@ -102,17 +102,17 @@ impl Match {
     }
 }
 
-/// The playbooks that a message calls for, the most important first.
+/// The playbooks that match a message, the most important first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classification {
-    /// Those that are used.
+    /// The playbooks to use.
     pub matched: Vec<Match>,
-    /// Those that matched too but are beyond the limits.
+    /// Playbooks that match too but exceed the limits.
     pub left_out: Vec<Match>,
 }
 
 impl Classification {
-    /// The tools that the used ones bring along, each once, in order.
+    /// Returns the tools of the playbooks to use, each once, in order.
     pub fn tools(&self) -> Vec<&str> {
         let mut tools: Vec<&str> = Vec::new();
         for tool in self.matched.iter().flat_map(|found| &found.tools) {
@@ -124,31 +124,31 @@ impl Classification {
     }
 }
 
-/// There are more keywords than can be looked for at once.
+/// The playbooks have more keywords than can be compiled.
 #[derive(Debug, thiserror::Error)]
 #[error("the keywords of the playbooks are too many to be looked for: {0}")]
 pub struct TooManyKeywords(String);
 
-/// All playbooks, ready to be matched.
+/// All playbooks, compiled for matching.
 pub struct Classifier {
     playbooks: Vec<Playbook>,
     automaton: AhoCorasick,
     keywords: Vec<Keyword>,
-    /// For each pattern, whether a placeholder stands in it.
+    /// For each pattern, whether it contains a placeholder.
     general: Vec<bool>,
 }
 
 /// A keyword of a playbook.
 struct Keyword {
-    /// Its place in the list of playbooks.
+    /// Index of the playbook.
     playbook: usize,
-    /// Its place in the list of the playbook.
+    /// Index in the keywords of the playbook.
     place: usize,
-    /// The patterns that a message must have, in this order, in one sentence.
+    /// The patterns that a message must contain in this order, in one sentence.
     parts: Vec<usize>,
 }
 
-/// Where patterns are in a message.
+/// The byte ranges of patterns in a message, by pattern.
 type Hits = HashMap<usize, Vec<(usize, usize)>>;
 
 impl fmt::Debug for Classifier {
@@ -161,7 +161,7 @@ impl fmt::Debug for Classifier {
 }
 
 impl Classifier {
-    /// Makes playbooks ready. Blank keywords match nothing.
+    /// Compiles playbooks. Blank keywords match nothing.
     pub fn new(playbooks: impl IntoIterator<Item = Playbook>) -> Result<Self, TooManyKeywords> {
         let playbooks: Vec<Playbook> = playbooks.into_iter().collect();
         let mut patterns: Vec<String> = Vec::new();
@@ -193,7 +193,7 @@ impl Classifier {
                 }
             }
         }
-        // The standard kind of match is the one that can report overlaps.
+        // The default match kind is the only one that can report overlaps.
         let automaton =
             AhoCorasick::new(&patterns).map_err(|problem| TooManyKeywords(problem.to_string()))?;
         Ok(Self {
@@ -204,17 +204,17 @@ impl Classifier {
         })
     }
 
-    /// How many playbooks there are.
+    /// Returns the number of playbooks.
     pub fn len(&self) -> usize {
         self.playbooks.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no playbooks.
     pub fn is_empty(&self) -> bool {
         self.playbooks.is_empty()
     }
 
-    /// Which playbooks a message calls for.
+    /// Returns the playbooks that match a message.
     pub fn classify(&self, message: &str, limits: &MatchLimits) -> Classification {
         let text = fold(&message[..message.floor_char_boundary(MAX_LOOKED_AT)]);
         let mut found: HashMap<usize, Vec<&str>> = HashMap::new();
@@ -233,7 +233,7 @@ impl Classifier {
         divide(matches, limits)
     }
 
-    /// The keywords in a text, in the order in which they begin there.
+    /// Returns the keywords in a text, in the order in which they begin there.
     fn found(&self, text: &str) -> Vec<&Keyword> {
         let mut hits = Hits::new();
         for (pattern, start, end) in self.hits(text, false) {
@@ -255,7 +255,8 @@ impl Classifier {
         placed.into_iter().map(|(.., keyword)| keyword).collect()
     }
 
-    /// Where patterns are in a text as words of their own: those with a placeholder, or those without.
+    /// Returns where patterns match whole words of a text: those with a placeholder if `general`, else those
+    /// without.
     fn hits<'a>(
         &'a self,
         text: &'a str,
@@ -281,7 +282,7 @@ impl Classifier {
 }
 
 impl Keyword {
-    /// Where it stands in a text: the first place at which all its parts follow each other closely.
+    /// Returns the byte range of its first match in a text: all its parts follow each other closely.
     fn find(&self, text: &str, hits: &Hits) -> Option<(usize, usize)> {
         let (first, rest) = self.parts.split_first()?;
         hits.get(first)?.iter().find_map(|(start, end)| {
@@ -295,8 +296,7 @@ impl Keyword {
     }
 }
 
-/// Whether what lies between two parts of a keyword may be anything: it is short, and part of their
-/// sentence.
+/// Whether the text between two parts of a keyword is a gap: it is short and in the same sentence.
 fn is_gap(text: &str, from: usize, to: usize) -> bool {
     let Some(between) = text.get(from..to) else {
         return false;
@@ -305,7 +305,7 @@ fn is_gap(text: &str, from: usize, to: usize) -> bool {
     between.len() <= LONGEST_GAP && !ends.iter().any(|end| between.contains(end))
 }
 
-/// The higher priority comes first, then more keywords, then the id.
+/// Returns the sort key of a match: the higher priority first, then more keywords, then the id.
 fn rank(found: &Match) -> (Reverse<i64>, Reverse<usize>, &str) {
     (
         Reverse(found.priority),
@@ -314,8 +314,7 @@ fn rank(found: &Match) -> (Reverse<i64>, Reverse<usize>, &str) {
     )
 }
 
-/// Takes matches in their order as long as there is room. One that is too long does not keep a
-/// shorter one behind it out.
+/// Takes matches in order while they fit. A match that is too long does not exclude shorter ones after it.
 fn divide(matches: Vec<Match>, limits: &MatchLimits) -> Classification {
     let mut classified = Classification::default();
     let mut used = 0;

@@ -1,11 +1,11 @@
-//! Placeholders in keywords: `<n>` stands for any number, `<time>` for a time of day, `<day>` for a day
-//! of the week, so that `in <n> minutes` is in "in 5 minutes" and in "in twenty minutes".
+//! Placeholders in keywords: `<n>` stands for any number, `<time>` for a time of day, `<day>` for a day of
+//! the week, so that `in <n> minutes` matches "in 5 minutes" and "in twenty minutes".
 //!
-//! Not here: what a number or a time is worth, and words of other languages than English.
+//! Not here: the values of numbers and times, and languages other than English.
 
 use super::words::in_word;
 
-/// Numbers as they are written out.
+/// Numbers in words.
 const WORDS: [&str; 27] = [
     "one",
     "two",
@@ -46,13 +46,13 @@ const DAYS: [&str; 7] = [
     "sunday",
 ];
 
-/// What makes a number a time of day.
+/// Suffixes that make a number a time of day.
 const CLOCKS: [&str; 9] = [
     "am", " am", "a.m", " a.m", "pm", " pm", "p.m", " p.m", " o'clock",
 ];
 
-/// What a placeholder stands for. In a keyword it is written out (a `#` would begin a comment in
-/// YAML); while keywords are looked for it is a character that no person writes.
+/// A placeholder. Files use its written form (`#` would begin a comment in YAML); matching uses its mark, a
+/// character that no person types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Placeholder {
     Number,
@@ -80,8 +80,8 @@ impl Placeholder {
     }
 }
 
-/// A folded keyword as it is looked for, and whether it has a placeholder. One that is nothing but a
-/// placeholder would be in every other message, and is taken as it is written.
+/// Returns the pattern for a folded keyword, and whether it has a placeholder. A keyword of one word is taken
+/// literally, because a placeholder alone would match every other message.
 pub(super) fn pattern(keyword: &str) -> (String, bool) {
     let placeholder = |word: &str| {
         let mut all = Placeholder::ALL.into_iter();
@@ -106,10 +106,10 @@ pub(super) fn pattern(keyword: &str) -> (String, bool) {
     (words.join(" "), found)
 }
 
-/// A folded text in which every number, time and day is its mark.
+/// A folded text in which every number, time and day is replaced by its mark.
 pub(super) struct General {
     pub(super) text: String,
-    /// Places right behind a mark, and how much longer everything before them was.
+    /// Positions right after a mark, with the number of bytes removed before them.
     cuts: Vec<(usize, usize)>,
 }
 
@@ -136,7 +136,7 @@ impl General {
         general
     }
 
-    /// The same place in the text as it was.
+    /// Converts a position to the position in the original text.
     pub(super) fn original(&self, at: usize) -> usize {
         let before = self.cuts.partition_point(|(place, _)| *place <= at);
         let cut = before.checked_sub(1).map_or(0, |last| self.cuts[last].1);
@@ -144,7 +144,7 @@ impl General {
     }
 }
 
-/// What a text begins with, and how long that is.
+/// Returns the placeholder that a text begins with, and its length in bytes.
 fn find(text: &str) -> Option<(Placeholder, usize)> {
     let end = text.find(|c| !in_word(c)).unwrap_or(text.len());
     let first = &text[..end];
@@ -163,7 +163,7 @@ fn find(text: &str) -> Option<(Placeholder, usize)> {
     }
 }
 
-/// How much of the text behind a number makes it a time of day: `:30`, `am`, ` o'clock`.
+/// Returns the length of the suffix that makes a number a time of day (`:30`, `am`, ` o'clock`), or 0.
 fn clock(text: &str) -> usize {
     let minutes = match text.strip_prefix(':').map(digits) {
         Some(length @ 1..) => 1 + length,
@@ -179,7 +179,7 @@ fn clock(text: &str) -> usize {
     minutes + word
 }
 
-/// How long the number is that a text begins with.
+/// Returns the length of the number that a text begins with, or 0.
 fn number(text: &str) -> usize {
     match digits(text) {
         0 => written(text),
@@ -187,7 +187,7 @@ fn number(text: &str) -> usize {
     }
 }
 
-/// `5`, `1.5`, `1,000`; what stands behind it (`5min`) is no part of it.
+/// Returns the length of a number in digits: `5`, `1.5`, `1,000`. Letters after it (`5min`) do not count.
 fn digits(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -200,7 +200,7 @@ fn digits(text: &str) -> usize {
     end
 }
 
-/// `five`, `forty-five`.
+/// Returns the length of a number in words: `five`, `forty-five`.
 fn written(text: &str) -> usize {
     let first = word(text);
     if first == 0 {
@@ -212,7 +212,7 @@ fn written(text: &str) -> usize {
     }
 }
 
-/// How long the word is that a text begins with, if it is a number.
+/// Returns the length of the first word of a text if it is a number, else 0.
 fn word(text: &str) -> usize {
     let end = text.find(|c| !in_word(c)).unwrap_or(text.len());
     if WORDS.contains(&&text[..end]) {

@@ -1,10 +1,10 @@
-//! Messages and keywords in one form, and where words begin and end.
+//! The form in which messages and keywords are compared, and the boundaries of words.
 //!
-//! Not here: stems, synonyms, spelling. A keyword is found as it was written, or not at all.
+//! Not here: stems, synonyms, spelling. A keyword matches as it was written, or not at all.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// A text in the form in which it is compared: composed, in lower case, with straight quotes and
+/// Converts a text to the form in which it is compared: composed, in lower case, with straight quotes and
 /// single spaces. An ASCII message costs one pass and one allocation.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -21,9 +21,9 @@ fn push(out: &mut String, c: char) {
     match c {
         '\u{2018}' | '\u{2019}' | '\u{02bc}' => out.push('\''),
         '\u{201c}' | '\u{201d}' => out.push('"'),
-        // Soft hyphens and marks of zero width are not seen by the person who wrote the text.
+        // The author of a text does not see soft hyphens and zero-width characters.
         '\u{00ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => {}
-        // The last letter of a Greek word has a form of its own.
+        // The Greek sigma has a second form at the end of a word.
         'ς' => out.push('σ'),
         c if c.is_whitespace() => {
             if !out.is_empty() && !out.ends_with(' ') {
@@ -35,7 +35,7 @@ fn push(out: &mut String, c: char) {
     }
 }
 
-/// Whether nothing continues a word on both sides of a stretch of a folded text.
+/// Whether a range of a folded text begins and ends at word boundaries.
 pub(crate) fn is_whole(text: &str, start: usize, end: usize) -> bool {
     let found = &text[start..end];
     let before = text[..start].chars().next_back();
@@ -43,13 +43,13 @@ pub(crate) fn is_whole(text: &str, start: usize, end: usize) -> bool {
     !joins(before, found.chars().next()) && !joins(found.chars().next_back(), after)
 }
 
-/// Whether two neighbours belong to one word.
+/// Whether two adjacent characters belong to one word.
 fn joins(left: Option<char>, right: Option<char>) -> bool {
     left.is_some_and(in_word) && right.is_some_and(in_word)
 }
 
-/// Whether a character can be inside a word whose ends can be seen. Scripts that are written
-/// without spaces have no such words, so a keyword in them is found anywhere.
+/// Whether a character can be inside a word that has visible boundaries. Scripts that are written without
+/// spaces have no such words, so a keyword in them is found anywhere.
 pub(crate) fn in_word(c: char) -> bool {
     (c.is_alphanumeric() || c == '_') && !is_unspaced(c)
 }

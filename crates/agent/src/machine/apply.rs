@@ -1,5 +1,5 @@
-//! How an event changes a machine. Nothing is decided and nothing is called here, so a
-//! replay gives the agent that ran. Events that do not fit the state are refused.
+//! Application of events to a machine. Nothing is decided or called here, so a replay gives the same agent.
+//! Events that do not fit the state are refused.
 
 use deft_model::{Failure, FailureClass, ModelReply};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::event::{Event, EventKind, WrittenCommand};
 use crate::setup::{Offer, Setup};
 
 impl Machine {
-    /// Folds an event into the state.
+    /// Applies an event to the state. Fails if the event does not fit the state.
     pub fn apply(&mut self, event: &Event) -> Result<(), Divergence> {
         let agent = &event.agent;
         match &event.what {
@@ -62,7 +62,7 @@ impl Machine {
         }
     }
 
-    /// What happens to a call before it ends.
+    /// Applies an event of a call that has not ended.
     fn call_moves(&mut self, agent: &Address, what: &EventKind) -> Result<(), Divergence> {
         match what {
             EventKind::Told {
@@ -172,7 +172,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The call whose agent is being prepared.
+    /// Returns the call whose agent is being prepared.
     fn prepared(&mut self, address: &Address) -> Result<&mut Call, Divergence> {
         let unknown = || misplaced(address, "was not sent out");
         let (parent, turn, call) = address.parent().ok_or_else(unknown)?;
@@ -289,8 +289,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Lets an agent go on, and those below whose failures ended it or who were still at work. They
-    /// are there already, so their calls are not begun again.
+    /// Resumes an agent, and the agents below whose failures ended it or that were still running. They exist
+    /// already, so their calls are not begun again.
     fn reopen(&mut self, place: usize) {
         let agent = &self.agents[place];
         let turn = agent.turns.len();
@@ -332,7 +332,7 @@ impl Machine {
         }
     }
 
-    /// The place of an agent that has not ended.
+    /// Returns the index of an agent that has not ended.
     fn living(&self, address: &Address) -> Result<usize, Divergence> {
         let place = self.places.get(address).copied();
         let place = place.ok_or_else(|| misplaced(address, "has not begun"))?;
@@ -342,7 +342,7 @@ impl Machine {
         }
     }
 
-    /// The last turn of an agent, which must be this one.
+    /// Returns the last turn of an agent. Fails unless it has this number and its state fits.
     fn turn(
         &mut self,
         address: &Address,

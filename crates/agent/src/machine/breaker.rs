@@ -1,16 +1,16 @@
-//! Notices that an agent goes in circles: the same call with the same result again and again, or a
-//! few calls in turn, always with the same results.
+//! The loop breaker: it detects an agent that repeats the same call, or the same few calls in turn, always
+//! with the same results.
 //!
-//! Calls that were refused or made no sense count like others: a model that insists is in a loop too.
-//! Results are compared too: polling for something that never becomes ready trips the breaker, reading
-//! a file that changes does not. Not here: limits of steps.
+//! Refused and invalid calls count like others, because a model that insists on them is in a loop too.
+//! Results are compared too: polling for something that never becomes ready trips the breaker, reading a file
+//! that changes does not. Not here: limits of steps.
 
 use deft_model::{Failure, FailureClass};
 
 use super::state::{Agent, CallEnd, ModelCall, Target};
 use super::words;
 
-/// The longest circle that is looked for.
+/// Maximum length of a detected loop, in calls.
 const LONGEST: usize = 4;
 
 /// A call that has ended.
@@ -21,9 +21,9 @@ pub(super) struct EndedCall<'a> {
     pub end: &'a CallEnd,
 }
 
-/// Why the agent must not go on, if it goes in circles. Looks at what has ended, latest first.
+/// Returns the failure that ends the agent if its latest calls are a loop.
 pub(super) fn tripped(agent: &Agent) -> Option<Failure> {
-    // One call is no circle.
+    // A single call is no loop.
     let repeats = match agent.setup.limits.repeats as usize {
         0 => return None,
         repeats => repeats.max(2),
@@ -42,7 +42,7 @@ pub(super) fn tripped(agent: &Agent) -> Option<Failure> {
     Some(failure.hint("say in the instructions what to do when a call brings nothing new"))
 }
 
-/// What has ended, the latest first, back to where watching began.
+/// Returns the calls that ended since watching began, the latest first.
 fn latest(agent: &Agent) -> impl Iterator<Item = EndedCall<'_>> {
     let mode = agent.setup.mode;
     let turns = agent.turns.iter().enumerate().rev();
@@ -61,7 +61,7 @@ fn latest(agent: &Agent) -> impl Iterator<Item = EndedCall<'_>> {
     watched.map(|(_, made)| made)
 }
 
-/// Whether the latest calls are the same few, so many times.
+/// Whether the latest calls repeat a sequence of this length this many times.
 fn is_circle(latest: &[EndedCall<'_>], length: usize, repeats: usize) -> bool {
     let all = length * repeats;
     latest.len() >= all && (length..all).all(|at| latest[at].is_like(latest[at % length]))

@@ -1,9 +1,9 @@
-//! What follows from the calls of a reply: which of them begins next, and how it is resolved.
+//! The calls of a reply: which one begins next, and how it is resolved.
 //!
-//! Calls begin in the order in which the model wrote them. Neighbours that change nothing outside
-//! run together, and so do agents; everything else waits for all before it and is waited for.
+//! Calls begin in the order in which the model wrote them. Adjacent calls without effects run together, and
+//! so do agents. Every other call waits for all calls before it, and all calls after it wait for it.
 //!
-//! Not here: whether they go in circles (`breaker.rs`), how results are shown (`shown.rs`).
+//! Not here: the detection of loops (`breaker.rs`), how results are shown (`shown.rs`).
 
 use deft_model::{CallArgs, Effects, Failure, ModelReply, StopReason, ToolCall};
 use serde_json::Value;
@@ -45,7 +45,7 @@ impl Machine {
         calls.decide(facts).map(|what| agent_event(agent, what))
     }
 
-    /// What follows for agents that were sent out, and what their ends mean for the calls.
+    /// Returns what follows for dispatched agents, or the end of a call whose agent has ended.
     fn decide_below(&self, agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<Event> {
         let number = agent.turns.len();
         turn.calls.iter().enumerate().find_map(|(index, call)| {
@@ -108,9 +108,9 @@ impl Calls<'_> {
         self.begin(next, &running, facts)
     }
 
-    /// Why the calls of the reply are not made, if the run would have made too many then. All agents of
-    /// the run share the limit, those that work at the same time too: the first reply that exceeds it
-    /// fails.
+    /// Returns the failure for a reply whose calls would exceed the limit of the run; none of them is made.
+    /// All agents of the run share the limit, including those that work at the same time, so the first reply
+    /// that exceeds it fails.
     fn too_many(&self, facts: &dyn Facts) -> Option<Failure> {
         let most = self.agent.setup.limits.max_calls as usize;
         let asked = self.turn.calls.len();
@@ -118,7 +118,7 @@ impl Calls<'_> {
         (made + asked > most).then(|| words::too_many_calls(made, asked, most))
     }
 
-    /// Begins a call beside those that are running, if it may.
+    /// Begins a call beside the running ones, if it may.
     fn begin(&self, index: usize, running: &[&Call], facts: &dyn Facts) -> Option<EventKind> {
         let call = &self.turn.calls[index];
         match (&call.state, &call.target) {
@@ -182,13 +182,13 @@ impl Calls<'_> {
         }
     }
 
-    /// A tool that is still on the shelf when it is called comes off it first.
+    /// Takes a tool off the shelf if the model calls it while it is there.
     fn open(&self, index: usize, facts: &dyn Facts) -> Option<EventKind> {
         let want = self.turn.want(index, self.agent.setup.mode)?;
         looked_up::called(self.agent, want, facts)
     }
 
-    /// Asks a person, alone.
+    /// Asks a person, once no other call is running.
     fn question(
         &self,
         index: usize,
@@ -218,8 +218,8 @@ impl Calls<'_> {
         }
     }
 
-    /// The calls before one that run together with it, as far as only their order decides. Two that are
-    /// alike never do, so that the breaker sees each of them.
+    /// Returns the calls before one that run together with it, judging by their order alone. Two equal calls
+    /// never run together, so that the breaker sees each of them.
     fn group(&self, index: usize) -> &[Call] {
         let before = &self.turn.calls[..index];
         let mut from = 0;
@@ -233,8 +233,8 @@ impl Calls<'_> {
         &before[from..]
     }
 
-    /// Makes a call, unless it has to wait for those that are running. Whether it has to never depends
-    /// on which of them was quicker.
+    /// Makes a call, unless it has to wait for the running ones. The decision never depends on which of them
+    /// was quicker.
     fn begin_call(&self, index: usize, target: Target, running: &[&Call]) -> Option<EventKind> {
         let joins = is_free_target(&target) && !contains(self.group(index), &target);
         if !running.is_empty() && !joins {
@@ -294,12 +294,12 @@ impl Calls<'_> {
             },
             Some(ModelCall::Call(call)) => self.resolve_call(call, index, facts),
             Some(ModelCall::Stray(call)) => Resolution::Refused(words::no_tools(&call.name)),
-            // There is a want for every call.
+            // Every call of a turn has a `want`, so this does not happen.
             None => Resolution::Mistaken(words::no_tools("")),
         }
     }
 
-    /// Only what was offered is looked at, whatever else the host has (S0.53).
+    /// Resolves a tool call. Only offered tools are considered, whatever else the host has (S0.53).
     fn resolve_call(&self, call: &ToolCall, index: usize, facts: &dyn Facts) -> Resolution {
         let setup = &self.agent.setup;
         let offered = |offer: &&crate::Offer| offer.spec.name == call.name;
@@ -339,7 +339,7 @@ impl Calls<'_> {
     }
 }
 
-/// Whether others may run beside a call that is running.
+/// Whether other calls may run beside a running call.
 fn is_free(call: &Call) -> bool {
     let asking = matches!(call.state, CallState::Asking { .. });
     !asking && call.target.as_ref().is_some_and(is_free_target)

@@ -1,7 +1,7 @@
-//! Which commands an agent may write, where its skills are named (S2.60): those skills, and the tools
-//! that it is offered, which are commands to a model that has no other way to call them.
+//! The commands that an agent with a list of skills may write (S2.60): those skills, and the tools that it is
+//! offered, because a model in command mode has no other way to call them.
 //!
-//! Not here: whether there is such a skill, its flags, its page; the resolver of commands knows.
+//! Not here: whether such a skill exists, its flags, its page; those belong to the resolver of commands.
 
 use deft_command::{Route, route, split};
 
@@ -9,12 +9,12 @@ use super::words;
 use crate::request::Resolution;
 use crate::setup::{Offer, Setup};
 
-/// What there is to say about a command without looking it up: that it names a skill outside of what
-/// the agent may use, or which ones those are. `None` when it may be looked up.
+/// Resolves a command that needs no lookup: it is refused if it names a skill that the agent may not use, and
+/// `get_skill` alone lists the skills of the agent. `None` if the command may be looked up.
 pub(super) fn allowed(setup: &Setup, line: &str) -> Option<Resolution> {
     let skills = setup.skills.as_deref()?;
     let name = match named(line) {
-        // Which of its skills have a tag is for the resolver to say.
+        // The resolver filters the agent's skills by tag.
         CommandTarget::Topic(topic) if topic.starts_with("tag:") || topic.starts_with('#') => {
             return None;
         }
@@ -34,11 +34,11 @@ fn names<'a>(setup: &'a Setup, skills: &'a [String]) -> Vec<&'a str> {
 
 enum CommandTarget {
     Skill(String),
-    /// What `get_skill` is asked for.
+    /// The topic of `get_skill`.
     Topic(String),
     /// `get_skill` alone.
     All,
-    /// The resolver says what is wrong.
+    /// The resolver reports the problem.
     Unreadable,
 }
 
@@ -46,7 +46,7 @@ fn named(line: &str) -> CommandTarget {
     let Some(Ok(line)) = split(line).into_iter().next() else {
         return CommandTarget::Unreadable;
     };
-    // Without flags nothing but the name is read.
+    // The flags are dropped, so that only the name is parsed.
     let name_only = deft_command::Line {
         words: line.words.iter().take(1).cloned().collect(),
         ..line.clone()

@@ -1,8 +1,8 @@
-//! Tools on the shelf: an agent may use them and is not offered them until it looks them up.
+//! Tools on the shelf: an agent may use them but is offered them only after it looks them up.
 //!
-//! A search of the catalog offers what it found, from the next question on. A tool that is called
-//! while it is still on the shelf is not called, but described, and can be called then. How a tool is
-//! described is asked once and recorded, so a replay offers the same.
+//! A search of the catalog offers the tools it found, from the next turn on. A call of a tool that is still
+//! on the shelf is not made: the model gets the description and can call the tool then. The description is
+//! requested once and recorded, so a replay offers the same.
 //!
 //! Not here: which tools are on the shelf (the engine prepares the agent), how the catalog is searched.
 
@@ -14,13 +14,13 @@ use crate::event::EventKind;
 use crate::request::{Facts, Resolution};
 use crate::setup::{Offer, ShelfTool};
 
-/// The tool that lists tools, by its name in the router.
+/// Name in the router of the tool that lists tools.
 pub const CATALOG_TOOL: &str = "get_tool_catalog";
 
-/// How many tools a model is offered at most; providers refuse more than 128.
+/// Maximum number of tools offered to a model; providers refuse more than 128.
 pub const MOST_OFFERED: usize = 120;
 
-/// Takes off the shelf what the searches of a turn have found.
+/// Takes the tools that the searches of a turn found off the shelf.
 pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<EventKind> {
     if agent.setup.shelf.is_empty() {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<Eve
         if let (Some(Target::Tool { tool, args, .. }), Some(CallEnd::Value(value))) =
             (&call.target, call.end())
             && tool == CATALOG_TOOL
-            // The whole catalog is an overview; offering all of it would undo the shelf.
+            // A list of the whole catalog is only an overview; offering all of it would defeat the shelf.
             && args.get("search").is_some_and(|search| !search.is_null())
         {
             names.extend(listed(value));
@@ -41,7 +41,7 @@ pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<Eve
     offered(agent, wanted, facts)
 }
 
-/// The names in an answer of the catalog, which groups them by server.
+/// Returns the names in a result of the catalog, which groups them by server.
 fn listed(value: &Value) -> impl Iterator<Item = &str> {
     let groups = value["data"]["catalog"].as_object();
     let tools = groups.into_iter().flat_map(|groups| groups.values());
@@ -49,7 +49,7 @@ fn listed(value: &Value) -> impl Iterator<Item = &str> {
     tools.filter_map(|tool| tool["name"].as_str())
 }
 
-/// Takes a tool off the shelf that is called while it is there.
+/// Takes a called tool off the shelf.
 pub(super) fn called(agent: &Agent, want: ModelCall<'_>, facts: &dyn Facts) -> Option<EventKind> {
     let name = match want {
         ModelCall::Call(call) => call.name.as_str(),
@@ -78,7 +78,7 @@ fn offered<'a>(
     (!tools.is_empty()).then_some(EventKind::Offered { turn, tools })
 }
 
-/// What there is to say about a call of a tool that came off the shelf after the model was asked.
+/// Returns the resolution of a call if its tool came off the shelf after the model was asked.
 pub(super) fn described(agent: &Agent, call: &str) -> Option<Resolution> {
     let name = call.split_whitespace().next().unwrap_or_default();
     let mut offers = agent.setup.tools.iter();
@@ -92,7 +92,7 @@ pub(super) fn described(agent: &Agent, call: &str) -> Option<Resolution> {
 }
 
 impl Agent {
-    /// The model is offered these tools from the next question on.
+    /// Offers tools to the model from the next turn on.
     pub(super) fn open(&mut self, tools: &[Offer]) {
         let turn = self.turns.len();
         let setup = std::sync::Arc::make_mut(&mut self.setup);

@@ -1,12 +1,12 @@
-//! The agent as a value: events in, requests out.
+//! The state machine of an agent: events go in, requests come out.
 //!
-//! A machine performs nothing, reads no clock and knows no store. Its driver calls
-//! [`Machine::advance`] for what follows from its state, stores those events, performs the
-//! [`Request`]s, and hands back their results as events (`results.rs`). The agents that an agent
-//! sends out are in the same machine, each under its [`Address`].
+//! A machine performs nothing, reads no clock and has no store. Its driver calls [`Machine::advance`] for the
+//! events that follow from its state, stores them, performs the [`Request`]s, and passes back their results
+//! as events (`results.rs`). The agents that an agent dispatches are in the same machine, each under its
+//! [`Address`].
 //!
-//! Not here: what follows from a reply (`turn.rs`) or from its calls (`calls.rs`), and how events
-//! change a state (`apply.rs`).
+//! Not here: what follows from a reply (`turn.rs`) or from its calls (`calls.rs`), and how events change the
+//! state (`apply.rs`).
 
 mod apply;
 mod breaker;
@@ -35,31 +35,32 @@ use crate::request::{Facts, Request};
 use crate::setup::{Mode, Setup};
 use state::{Agent, CallState, Target, TurnState};
 
-/// The stored events do not fit an agent.
+/// The recorded events do not fit an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the recorded events do not fit an agent: {0}")]
 pub struct Divergence(pub(crate) String);
 
-/// An agent and those it sent out, as far as they have come.
+/// The state of an agent and of the agents below it.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
     /// In the order in which they began; the first is the root.
     agents: Vec<Agent>,
     places: HashMap<Address, usize>,
-    /// Calls that no longer count for the limit of the run: it was reached, and a person resumed it.
+    /// Calls that no longer count for the limit of the run, because a person resumed the run after it was
+    /// reached.
     calls_before_resume: usize,
-    /// What has begun and was not taken yet.
+    /// Requests that have begun and were not taken yet.
     fresh: Vec<CallRef>,
 }
 
-/// A model call or a call of the last turn of an agent.
+/// A request to the model, or a call of the last turn of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CallRef {
     agent: usize,
     call: Option<usize>,
 }
 
-/// Two machines are equal when they will act alike; which requests were taken is not part of that.
+/// Two machines are equal if they behave the same from here on; which requests were taken does not matter.
 impl PartialEq for Machine {
     fn eq(&self, other: &Self) -> bool {
         self.agents == other.agents && self.calls_before_resume == other.calls_before_resume
@@ -67,13 +68,12 @@ impl PartialEq for Machine {
 }
 
 impl Machine {
-    /// An agent that has not begun.
+    /// Creates a machine whose agent has not begun.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An agent rebuilt from its events; the caller has put the history back into
-    /// [`EventKind::Began`].
+    /// Rebuilds a machine from its events. The caller has restored the history in [`EventKind::Began`].
     pub fn replay<'e>(events: impl IntoIterator<Item = &'e Event>) -> Result<Self, Divergence> {
         let mut machine = Self::new();
         for event in events {
@@ -83,12 +83,12 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Everything that follows from the state. The events are applied already; nothing may be
-    /// performed before they are stored.
+    /// Applies and returns all events that follow from the state. The caller must store them before it
+    /// performs anything.
     pub fn advance(&mut self, facts: &dyn Facts) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(event) = self.decide(facts) {
-            // What was just decided fits the state it was decided from.
+            // The event was decided from this state, so it fits.
             if self.apply(&event).is_err() {
                 break;
             }
@@ -101,9 +101,9 @@ impl Machine {
         self.decide_agent(self.agents.first()?, facts)
     }
 
-    /// Lets an agent that failed go on where it was, and those below whose failures were its own. The
-    /// event is applied already and must be stored like those of [`advance`](Self::advance), which
-    /// comes next. None for an agent that has not ended, or has ended well.
+    /// Resumes a failed agent where it was, and the agents below whose failures ended it. The event is
+    /// applied already and must be stored like those of [`advance`](Self::advance), which comes next. Returns
+    /// nothing if the agent has not ended or has succeeded.
     pub fn retry(&mut self) -> Vec<Event> {
         let event = Event {
             agent: Address::root(),
@@ -113,7 +113,7 @@ impl Machine {
         applied.then_some(event).into_iter().collect()
     }
 
-    /// Actions that have come up since this was last asked.
+    /// Returns the requests that are new since the last call.
     pub fn take_requests(&mut self) -> Vec<Request> {
         let fresh = std::mem::take(&mut self.fresh);
         fresh
@@ -122,7 +122,7 @@ impl Machine {
             .collect()
     }
 
-    /// Every request that has begun and not ended, in the order of the calls.
+    /// Returns every request that has begun and not ended, in the order of the calls.
     pub fn outstanding(&self) -> Vec<Request> {
         let mut requests = Vec::new();
         if !self.agents.is_empty() {
@@ -201,7 +201,7 @@ impl Machine {
         }
     }
 
-    /// How many calls of all agents count for the limit of the run.
+    /// Returns how many calls of all agents count for the limit of the run.
     pub fn calls_counted(&self) -> usize {
         self.calls_made().saturating_sub(self.calls_before_resume)
     }
@@ -210,13 +210,12 @@ impl Machine {
         self.agents.iter().map(Agent::calls_made).sum()
     }
 
-    /// How the agent of the step ended, if it has.
+    /// Returns how the agent of the step ended, if it has.
     pub fn finished(&self) -> Option<&AgentEnd> {
         self.agents.first()?.finished.as_ref()
     }
 
-    /// The tools that were called with success, and the skills whose commands those calls were, over
-    /// all agents.
+    /// Returns the tools that all agents called successfully, and the skills whose commands those calls were.
     pub fn called(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for name in self.agents.iter().flat_map(Agent::called) {
@@ -227,30 +226,31 @@ impl Machine {
         all
     }
 
-    /// What was said since the agent began: its task, replies, results and reminders, without the
-    /// history before it. Empty for an agent that there is not.
+    /// Returns the messages since the agent began: its task, replies, results and reminders, without the
+    /// history before it. Empty for an unknown agent.
     pub fn messages(&self, agent: &Address) -> Vec<Message> {
         self.agent(agent)
             .map(transcript::messages)
             .unwrap_or_default()
     }
 
-    /// The part of [`messages`](Self::messages) that stays as it is, whatever becomes of an agent
-    /// that failed or was stopped: a turn that may be asked again, or whose calls may, is not in it.
+    /// Returns the part of [`messages`](Self::messages) that stays the same even if the agent is resumed
+    /// after a failure or a stop. A turn that may be asked again, or whose calls may be made again, is not
+    /// included.
     pub fn lasting(&self, agent: &Address) -> Vec<Message> {
         self.agent(agent)
             .map(transcript::lasting)
             .unwrap_or_default()
     }
 
-    /// What was called with success in the turn that [`lasting`](Self::lasting) leaves out, as the
-    /// model spells it.
+    /// Returns the successful calls of the turn that [`lasting`](Self::lasting) leaves out, as the model
+    /// spells them.
     pub fn done_since(&self, agent: &Address) -> Vec<String> {
         let agent = self.agent(agent);
         agent.map(transcript::done_since).unwrap_or_default()
     }
 
-    /// What an agent began with.
+    /// Returns the parameters that an agent began with.
     pub fn setup(&self, agent: &Address) -> Option<&Setup> {
         self.agent(agent).map(|agent| &*agent.setup)
     }
@@ -265,7 +265,7 @@ impl Machine {
     }
 }
 
-/// Everything the model is given for the turn that is asked now.
+/// Builds the request to the model for the current turn.
 fn request(agent: &Agent) -> ModelRequest {
     let before = agent.turns.iter().rev().nth(1);
     let reminder = before.and_then(|turn| turn.reminder.as_ref());
@@ -294,12 +294,12 @@ fn request(agent: &Agent) -> ModelRequest {
     request
 }
 
-/// The address of the agent that a call sends out. Turns count from 1.
+/// Returns the address of the agent that a call dispatches. Turns count from 1.
 fn child(agent: &Agent, turn: usize, call: usize) -> Address {
     agent.address.child(ordinal(turn), ordinal(call))
 }
 
-/// Numbers of turns and calls as they are recorded; a reply with more calls than that does not fit
+/// Converts the number of a turn or call to the recorded type. A reply with more calls than fit does not fit
 /// into memory.
 fn ordinal(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)

@@ -1,7 +1,7 @@
-//! What follows an answer that is not what the step of an agent promises: it is told why and asked
-//! again, and what it has done stays done.
+//! Rejection of an answer that does not meet the post-condition of the agent's step: the agent is told why
+//! and asked again. Calls that it made are not undone.
 //!
-//! Not here: what a step promises and how often it is tried (`workflow`).
+//! Not here: the post-condition, and how often the step is tried (`workflow`).
 
 use deft_model::{Effects, Failure};
 use serde_json::Value;
@@ -13,9 +13,8 @@ use crate::address::Address;
 use crate::event::{Event, EventKind};
 
 impl Machine {
-    /// Lets an agent go on whose answer is not what its step promises: it is told why, and is asked
-    /// again. The event is applied already, like that of [`retry`](Self::retry). None for an agent
-    /// that has not answered.
+    /// Rejects the answer of an agent: the agent is told why and asked again. The event is applied already,
+    /// like that of [`retry`](Self::retry). Returns nothing if the agent has not answered.
     pub fn reject(&mut self, failure: &Failure) -> Vec<Event> {
         let Some(root) = self.agents.first() else {
             return Vec::new();
@@ -32,8 +31,9 @@ impl Machine {
         applied.then_some(event).into_iter().collect()
     }
 
-    /// What a call gave that was made before the last answer was rejected, by any of the agents. Reading
-    /// again does no harm and may bring something new; everything else is done once.
+    /// Returns the result of an equal call that any of the agents made before the last answer was rejected.
+    /// Calls that only read are made again, because that does no harm and may return something new; all
+    /// others are made once.
     pub(super) fn made_before(&self, wanted: &Target) -> Option<&Value> {
         let until = self.agents.first().map_or(0, |root| root.rejected_at);
         let repeatable = match wanted {
@@ -55,7 +55,7 @@ impl Machine {
         same.last().map(|(_, value)| value)
     }
 
-    /// Only the agent of the step answers to its promises.
+    /// Applies a rejection. Only the agent of the step has a post-condition.
     pub(super) fn rejected(
         &mut self,
         address: &Address,
@@ -82,13 +82,13 @@ impl Machine {
 }
 
 impl Agent {
-    /// It has ended with an answer.
+    /// Whether it has ended with an answer.
     fn has_answered(&self) -> bool {
         self.finished.as_ref().is_some_and(|it| it.error.is_none())
     }
 
-    /// Goes on behind an answer: see [`EventKind::Rejected`](crate::EventKind::Rejected). Its steps count on, and
-    /// so do the circles it may go in.
+    /// Continues after an answer, see [`EventKind::Rejected`](crate::EventKind::Rejected). The counts for the
+    /// limit of steps and for the loop breaker continue too.
     fn reject(&mut self, reminder: Reminder) {
         self.finished = None;
         self.rejected_at = self.turns.len();
@@ -98,7 +98,7 @@ impl Agent {
         }
     }
 
-    /// The calls of its first turns that have given a value, with what they came down to.
+    /// Returns the calls of its first turns that returned a value, with their targets.
     fn made(&self, turns: usize) -> impl Iterator<Item = (&Target, &Value)> {
         let calls = self.turns.iter().take(turns).flat_map(|turn| &turn.calls);
         calls.filter_map(|call| match (&call.target, call.end()) {
@@ -109,7 +109,7 @@ impl Agent {
 }
 
 impl Target {
-    /// Whether both do the same outside.
+    /// Whether both have the same effect outside.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (

@@ -1,4 +1,4 @@
-//! Events for the results of requests. Making one changes nothing; it is stored, then applied.
+//! Events for the results of requests. Creating one changes nothing; the caller stores and applies it.
 
 use deft_command::{CommandResult, extract};
 use deft_model::{Effects, Failure, ModelReply, Usd};
@@ -12,17 +12,17 @@ use crate::request::Request;
 use crate::setup::{Mode, Setup};
 
 impl Machine {
-    /// An agent begins: the one of the step, or one that is being prepared.
+    /// Returns the event that begins an agent: the one of the step, or one that was prepared.
     pub fn began(&self, agent: &Address, setup: Setup) -> Event {
         event(agent, EventKind::Began(Box::new(setup)))
     }
 
-    /// An agent that was to be prepared cannot be.
+    /// Returns the event for an agent that could not be prepared.
     pub fn unable(&self, agent: &Address, failure: Failure) -> Event {
         event(agent, EventKind::Unable { failure })
     }
 
-    /// The model answered. Commands in the answer are found here, once.
+    /// Returns the event for a reply of the model. Commands in the reply are extracted only here.
     pub fn replied(
         &self,
         agent: &Address,
@@ -48,17 +48,17 @@ impl Machine {
         event(agent, what)
     }
 
-    /// The model gave no answer.
+    /// Returns the event for a model that gave no reply.
     pub fn silent(&self, agent: &Address, turn: u32, failure: Failure) -> Event {
         event(agent, EventKind::Silent { turn, failure })
     }
 
-    /// The agent is ended from outside: its time is over, or a person stopped it.
+    /// Returns the event that ends the agent from outside: its time is over, or a person stopped it.
     pub fn stopped(&self, failure: Failure) -> Event {
         event(&Address::root(), failed(String::new(), failure))
     }
 
-    /// A call of a tool ended.
+    /// Returns the event for the end of a tool call.
     pub fn returned(
         &self,
         agent: &Address,
@@ -70,7 +70,7 @@ impl Machine {
         event(agent, returned(turn, call, result, ms))
     }
 
-    /// A question was answered.
+    /// Returns the event for the answer to a question.
     pub fn answered(&self, agent: &Address, turn: u32, call: u32, reply: Reply) -> Event {
         let Reply { yes, by, person } = reply;
         let what = EventKind::Answered {
@@ -83,8 +83,8 @@ impl Machine {
         event(agent, what)
     }
 
-    /// What is recorded, after a crash, of a request whose driver died. `None`:
-    /// it is performed again. A call that must not be repeated ends in doubt, and its agent with it.
+    /// Returns the event for a request whose driver died, or `None` if the request is performed again. A call
+    /// that must not be repeated ends in doubt, and its agent with it.
     pub fn cut_off(&self, request: &Request) -> Option<Event> {
         match request {
             Request::CallTool {
@@ -106,11 +106,11 @@ impl Machine {
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// True for yes.
+    /// Whether the answer is yes.
     pub yes: bool,
-    /// Who gave it.
+    /// Who answered.
     pub by: String,
-    /// Whether that is a person, and not a flag or an earlier yes.
+    /// Whether a person answered, and not a flag or an earlier approval.
     pub person: bool,
 }
 
@@ -135,7 +135,7 @@ pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms:
     }
 }
 
-/// The commands of a reply, which is the model's own text and nothing else (X22).
+/// Extracts the commands of a reply. Only the model's own text can contain commands (X22).
 fn commands(reply: &str) -> Vec<WrittenCommand> {
     let written = extract(reply).written().into_iter();
     let written = written.map(|(line, problem)| WrittenCommand {

@@ -1,25 +1,24 @@
-//! Keeps a question within the context of its model: what is old is shortened or left out.
+//! Shortens a request to fit the context of its model.
 //!
-//! Old results lose their ends first, then whole exchanges of the history go, the oldest first, then
-//! the newest results lose their ends too. What a person asks and what the model says in this run
-//! stays. Not here: the prompt and the tools, which are made to fit before (the host's part).
+//! Old results are cut first, then whole exchanges of the history are dropped, the oldest first, then the
+//! newest results are cut too. The messages of a person and of the model in this run are kept. Not here: the
+//! prompt and the tools, which the host has fitted before.
 
 use deft_model::{Message, ModelRequest};
 
 use super::transcript::COMMAND_LABEL;
 use crate::prompt::RESULT_TAG;
 
-/// How many characters of an old result stay.
+/// Number of characters of an old result that are kept.
 const OLD: usize = 200;
 
-/// How many characters of the newest results stay at least.
+/// Minimum number of characters of the newest results that are kept.
 const NEWEST: usize = 600;
 
-/// Stands behind what was shortened.
+/// Follows a shortened text.
 const NOTE: &str = "[cut: the rest of this result was left out to keep to the model's context]";
 
-/// Makes a question fit into so many tokens, as far as that is possible. The first `before` messages
-/// are the history.
+/// Shortens a request to `most` tokens, as far as possible. The first `before` messages are the history.
 pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) {
     let fixed = request.head_tokens();
     let fits =
@@ -36,7 +35,7 @@ pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) 
         }
     }
     while before > 0 {
-        // Results make no sense without the calls, nor answers without the question.
+        // Providers need results together with their calls, and answers make no sense without the question.
         let next = request.messages[1..before].iter();
         let asked = |message: &Message| matches!(message, Message::User { .. });
         let exchange = next.clone().position(asked).map_or(before, |at| at + 1);
@@ -55,7 +54,7 @@ pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) 
                 .map(Message::tokens)
                 .sum::<u64>(),
     );
-    // About two characters to a token leave room for what stands around them.
+    // Two characters per token is a low estimate that leaves room for the frames.
     let room = usize::try_from(room)
         .unwrap_or(usize::MAX)
         .saturating_mul(2);
@@ -65,8 +64,8 @@ pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) 
     }
 }
 
-/// Cuts the end of a result, and closes its frame again. Results of commands stand in the words of a
-/// user, each in a frame.
+/// Cuts the end of a result and closes its frame again. Results of commands are in a message of the user,
+/// each in a frame.
 fn cut(message: &mut Message, keep: usize) {
     let open = format!("<{RESULT_TAG} ");
     let text = match message {
@@ -79,7 +78,7 @@ fn cut(message: &mut Message, keep: usize) {
     };
     let head = &text[..end];
     let close = format!("</{RESULT_TAG}>");
-    // A frame that was opened and is not closed any more is closed behind what is left.
+    // If the cut left a frame open, close it after the remaining text.
     let opened = head.matches(&open).count() > head.matches(&close).count();
     let close = if opened { close } else { String::new() };
     *text = format!("{head}\n{close}\n{NOTE}");
@@ -126,7 +125,8 @@ mod tests {
         text.collect()
     }
 
-    /// Two exchanges that are over, a question, a call that is over and one that has just come back.
+    /// Returns a request with two finished exchanges, a question, a finished call and a call that has just
+    /// ended.
     fn request() -> ModelRequest {
         ModelRequest {
             messages: vec![

@@ -1,11 +1,11 @@
-//! How the result of a call is shown to a model, in both modes.
+//! The form in which the result of a call is shown to a model, in both modes.
 //!
-//! Results come from outside and may say anything, also "ignore your instructions". They stand in a
-//! frame that the system prompt explains ([`RESULT_TAG`]), and nothing inside can close it. Pages and
-//! lists of skills are the host's own words, which the model asked for to follow them: no frame
+//! Results come from outside and may say anything, even "ignore your instructions". They are put into a frame
+//! that the system prompt explains ([`RESULT_TAG`]), and nothing inside can close it. Pages and lists of
+//! skills are the host's own text, and the model asked for them to follow them: they have no frame
 //! (`PAGE_TOOLS`).
 //!
-//! Not here: who says what the frame means (the prompt), secrets (they are removed before).
+//! Not here: the explanation of the frame (the prompt), secrets (they are removed before).
 
 use deft_command::{CommandResult, CommandStatus};
 use deft_model::{Choice, Failure, ProblemCode};
@@ -16,14 +16,14 @@ use super::words::clip;
 use crate::event::Interpretation;
 use crate::prompt::{RESULT_TAG, neutralise};
 
-/// Tools of the host, by their names in the router, that give pages of skills.
+/// Names in the router of the host's tools that return pages of skills.
 const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
 
-/// Stands behind the result of a call that was made before.
+/// Follows the result of a call that was made before.
 const MADE: &str = "[this was done before your last answer, and was not done again]";
 
-/// How a call ended, as the model reads it, and whether it failed. At most so many characters of the
-/// result itself are shown.
+/// Returns the result of a call as the model reads it, and whether the call failed. At most `most` characters
+/// of the result itself are shown.
 pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (String, bool) {
     match end {
         CallEnd::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
@@ -54,7 +54,7 @@ fn is_page(call: &Call) -> bool {
     matches!(&call.target, Some(Target::Tool { tool, .. }) if PAGE_TOOLS.contains(&tool.as_str()))
 }
 
-/// The result of a command, which is read as a head and a text and not as JSON (S2.46).
+/// Returns the result of a command, which is shown as a head and a text and not as JSON (S2.46).
 fn command_result(call: &Call, value: &Value) -> Option<CommandResult> {
     match &call.target {
         Some(Target::Tool { skill: Some(_), .. }) => serde_json::from_value(value.clone()).ok(),
@@ -62,7 +62,7 @@ fn command_result(call: &Call, value: &Value) -> Option<CommandResult> {
     }
 }
 
-/// The frame of a call that was not made.
+/// Returns the framed result of a call that was not made.
 pub(super) fn not_made(name: &str) -> String {
     framed(name, "not made: the agent ended before", true, usize::MAX)
 }
@@ -105,7 +105,7 @@ fn framed(name: &str, content: &str, failed: bool, most: usize) -> String {
     format!("<{RESULT_TAG} tool=\"{name}\"{status}>\n{content}\n</{RESULT_TAG}>{note}")
 }
 
-/// As much of a text as may be shown, and a note of what is not, which stands behind the frame
+/// Returns the first `most` characters of a text and a note about the rest. The note goes after the frame,
 /// because it is ours.
 fn cut(text: &str, most: usize) -> [String; 2] {
     match text.char_indices().nth(most) {
@@ -118,7 +118,7 @@ fn cut(text: &str, most: usize) -> [String; 2] {
     }
 }
 
-/// A name as an attribute: one line, without what would end it.
+/// Converts a name to the value of an attribute: one line, without characters that would end it.
 fn attribute(name: &str) -> String {
     let tame = |c: char| match c {
         '"' | '<' | '>' => '\'',

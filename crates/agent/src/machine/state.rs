@@ -13,34 +13,34 @@ use crate::event::{AgentEnd, Interpretation, WrittenCommand};
 use crate::request::Coverage;
 use crate::setup::{Dispatch, Mode, Setup};
 
-/// One agent.
+/// The state of one agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Agent {
     pub address: Address,
     pub setup: Arc<Setup>,
-    /// What the model is told of its tools, made once.
+    /// Descriptions of its tools for the model, created once.
     pub specs: Arc<[ToolSpec]>,
     pub turns: Vec<Turn>,
     /// Tools that came off the shelf, by their names in the router, with the turn in which they did.
     pub opened: Vec<(String, usize)>,
-    /// It was reminded of calls that it must make.
+    /// Whether it was reminded of calls that it must make.
     pub reminded_of_calls: bool,
-    /// It was reminded to say something.
+    /// Whether it was reminded to answer.
     pub reminded_to_speak: bool,
-    /// It was told that commands are not run where tools are called.
+    /// Whether it was told that commands are not run in tool mode.
     pub told_of_commands: bool,
-    /// Turns that do not count for the limit, because it was told to go on behind them.
+    /// Number of turns that do not count for the limit of steps, because the agent was resumed after them.
     pub steps_from: usize,
-    /// Calls before this place do not count for the loop breaker: turn and call.
+    /// The first call that counts for the loop breaker: turn and call.
     pub watched_from: (usize, usize),
-    /// Calls of the turns before this one are not made again: an answer was rejected behind them.
+    /// Number of turns whose calls are not made again, because an answer was rejected after them.
     pub rejected_at: usize,
-    /// How long its model and its calls took, one after the other.
+    /// Total duration of its model requests and its calls, in milliseconds.
     pub ms: u64,
     pub finished: Option<AgentEnd>,
 }
 
-/// One question to the model and everything that follows from the answer.
+/// One request to the model and everything that follows from the reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Turn {
     pub state: TurnState,
@@ -57,13 +57,13 @@ pub(crate) enum TurnState {
     Replied(Box<ModelReply>),
 }
 
-/// What is said to the model in the place of the person.
+/// A message to the model in the role of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reminder {
     pub text: String,
-    /// The model has to call something then.
+    /// Whether the model must make a call next.
     pub required: bool,
-    /// What its answer was to be, if it was rejected.
+    /// Why its answer was rejected, if it was.
     pub rejected: Option<Failure>,
 }
 
@@ -91,19 +91,19 @@ pub(crate) enum CallState {
     /// It was not resolved yet.
     #[default]
     Pending,
-    /// A person is asked.
+    /// A person was asked.
     Asking { message: String },
-    /// They answered.
+    /// The person answered.
     Answered { yes: bool, by: String },
-    /// It is to be done again.
+    /// It is to be made again.
     Again,
     /// A tool is being called.
     Calling,
-    /// An agent is being prepared.
+    /// The agent is being prepared.
     Preparing,
-    /// It could not be.
+    /// The agent could not be prepared.
     Unable(Failure),
-    /// It works.
+    /// The agent is running.
     Inside,
     /// It has ended.
     Over(CallEnd),
@@ -117,17 +117,17 @@ pub(crate) enum CallEnd {
     Failed(Failure),
 }
 
-/// What a model wants done.
+/// A call in the reply of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ModelCall<'a> {
     Call(&'a ToolCall),
-    /// A tool call of a model that has no tools but commands.
+    /// A tool call by a model in command mode.
     Stray(&'a ToolCall),
     Command(&'a WrittenCommand),
 }
 
 impl<'a> ModelCall<'a> {
-    /// As the model said it.
+    /// Returns the name of the tool or the command line, as the model wrote it.
     pub(crate) fn name(self) -> &'a str {
         match self {
             Self::Call(call) | Self::Stray(call) => &call.name,
@@ -135,13 +135,13 @@ impl<'a> ModelCall<'a> {
         }
     }
 
-    /// The name of a tool, or of the skill of a command.
+    /// Returns the name of the tool, or of the skill of a command.
     pub(crate) fn first_word(self) -> &'a str {
         let first = self.name().split_whitespace().next().unwrap_or_default();
         first.trim_end_matches(':')
     }
 
-    /// Whether a reader would call both the same; ids of calls never are.
+    /// Whether both have the same name and arguments. Ids of calls always differ, so they are ignored.
     pub(crate) fn is_like(self, other: Self) -> bool {
         self.name() == other.name() && self.args() == other.args()
     }
@@ -178,7 +178,7 @@ impl Agent {
         self.turns.len() < self.steps_from + self.setup.limits.max_steps as usize
     }
 
-    /// How many calls its replies have. A reply counts as a whole once its first call has begun.
+    /// Returns the number of calls in its replies. A reply counts as a whole once its first call has begun.
     pub(crate) fn calls_made(&self) -> usize {
         let begun = self.turns.iter().filter(|turn| !turn.is_untouched());
         begun.map(|turn| turn.calls.len()).sum()
@@ -192,9 +192,8 @@ impl Agent {
         self.turns.last_mut()?.calls.get_mut(call)
     }
 
-    /// What was called with success, in the order of the calls. An agent that was sent out, or a
-    /// text that was asked for by a tool call, counts by what the model called; a page does not count
-    /// as the command it describes.
+    /// Returns the names of successful calls, in order. A dispatched agent, or a text that a tool call asked
+    /// for, counts by the name of the called tool; a page does not count as the command it describes.
     pub(crate) fn called(&self) -> impl Iterator<Item = &str> {
         let calls = self.turns.iter().flat_map(|turn| {
             let calls = turn.calls.iter().enumerate();
@@ -219,20 +218,20 @@ impl Agent {
         }
     }
 
-    /// The name in the router of a tool that is offered.
+    /// Returns the name in the router of an offered tool.
     fn tool(&self, name: &str) -> Option<&str> {
         let offer = self.setup.tools.iter().find(|it| it.spec.name == name);
         offer.map(|offer| offer.tool.as_str())
     }
 
-    /// Goes on: see [`EventKind::Reopened`](crate::EventKind::Reopened). One that had run into a limit has a new
-    /// allowance. What has no end is taken back, so that it is begun again.
+    /// Resumes the agent: see [`EventKind::Reopened`](crate::EventKind::Reopened). An agent that reached a
+    /// limit gets a new allowance. Calls that have not ended are reset, so that they begin again.
     pub(crate) fn reopen(&mut self) {
         let finished = self.finished.take();
         let Some(turn) = self.turns.last_mut() else {
             return;
         };
-        // A reply with more calls than a whole run may make is asked for again, not carried out.
+        // A reply with more calls than a whole run may make is requested again, not carried out.
         let too_long = turn.calls.len() > self.setup.limits.max_calls as usize;
         let void = turn.is_void(finished.is_some()) || too_long;
         turn.calls.iter_mut().for_each(Call::rewind);
@@ -258,7 +257,7 @@ impl Turn {
         }
     }
 
-    /// No call of its reply has begun.
+    /// Whether no call of its reply has begun.
     pub(crate) fn is_untouched(&self) -> bool {
         let mut calls = self.calls.iter();
         calls.all(|call| call.state == CallState::Pending)
@@ -271,7 +270,7 @@ impl Turn {
         }
     }
 
-    /// What its answer was to be, if it was rejected.
+    /// Returns why its answer was rejected, if it was.
     pub(crate) fn rejected(&self) -> Option<&Failure> {
         self.reminder.as_ref()?.rejected.as_ref()
     }
@@ -293,14 +292,14 @@ impl Turn {
         })
     }
 
-    /// Nothing of it is done again, also not after a failure.
+    /// Whether nothing of it is done again, even after a failure.
     pub(crate) fn is_settled(&self) -> bool {
         let over = |call: &Call| call.is_over() && call.fatal().is_none();
         !self.is_void(true) && self.calls.iter().all(over)
     }
 
-    /// The model gave nothing to go on with, so that the question is asked again. A reply that ended
-    /// its agent is nothing, too.
+    /// Whether the model gave nothing to continue with, so that it is asked again. This includes a refusal or
+    /// an empty reply that ended the agent.
     fn is_void(&self, ended: bool) -> bool {
         match &self.state {
             TurnState::Asked | TurnState::Silent(_) => true,
@@ -331,7 +330,7 @@ impl Call {
         self.end().is_some()
     }
 
-    /// It is being performed.
+    /// Whether it is being performed.
     pub(crate) fn is_busy(&self) -> bool {
         match self.state {
             CallState::Asking { .. }
@@ -346,7 +345,8 @@ impl Call {
         }
     }
 
-    /// A failure that ends the agent: nothing was tried, or it is unknown whether it happened.
+    /// Returns a failure that ends the agent: nothing was tried, or it is unknown whether the call took
+    /// effect.
     pub(crate) fn fatal(&self) -> Option<&Failure> {
         let Some(CallEnd::Failed(failure)) = self.end() else {
             return None;
@@ -358,8 +358,8 @@ impl Call {
         (failure.blocked || failure.in_doubt && !repeatable).then_some(failure)
     }
 
-    /// A failure that ended the agent is forgotten. A call that was under way when the agent was
-    /// ended begins again, unless it must not be repeated: then it is in doubt.
+    /// Resets a call for a resumption. A failure that ended the agent is dropped. A call that was in flight
+    /// when the agent ended begins again, unless it must not be repeated: then it is in doubt.
     fn rewind(&mut self) {
         let next = match (&self.state, &self.target) {
             (CallState::Over(_), _) if self.fatal().is_some() => CallState::Again,

@@ -1,7 +1,7 @@
 //! The messages between the engine and a model since an agent began.
 //!
-//! Every call of a reply has its result, also those that were not made: a provider refuses a
-//! conversation in which one is missing. Not here: earlier messages (the history).
+//! Every call of a reply has a result here, even if it was not made, because providers refuse a conversation
+//! without one. Not here: earlier messages (the history).
 
 use deft_model::{Message, ModelReply};
 
@@ -14,17 +14,17 @@ use crate::setup::Mode;
 /// Begins the result of a command in the words of a user.
 pub(super) const COMMAND_LABEL: &str = "command: ";
 
-/// The task, replies, results and reminders.
+/// Returns the task, replies, results and reminders.
 pub(super) fn messages(agent: &Agent) -> Vec<Message> {
     list_messages(agent, &agent.turns)
 }
 
-/// The same without a last turn that could still change.
+/// Like [`messages`], but without a last turn that could still change.
 pub(super) fn lasting(agent: &Agent) -> Vec<Message> {
     list_messages(agent, settled(agent))
 }
 
-/// What was called with success in a last turn that could still change.
+/// Returns the successful calls of a last turn that could still change.
 pub(super) fn done_since(agent: &Agent) -> Vec<String> {
     let open = agent.turns.get(settled(agent).len());
     let calls = open.map_or(&[][..], |turn| &turn.calls);
@@ -35,8 +35,8 @@ pub(super) fn done_since(agent: &Agent) -> Vec<String> {
     done.map(|want| clip(want.name())).collect()
 }
 
-/// The turns that nothing can change any more. Only the last one can: it is asked again when it
-/// gave nothing, and its calls are made that were not, or are in doubt.
+/// Returns the turns that can no longer change. Only the last one can: it is asked again if it has no reply,
+/// and calls that were not made or are in doubt are made.
 fn settled(agent: &Agent) -> &[Turn] {
     match agent.turns.split_last() {
         Some((last, before)) if !last.is_settled() => before,
@@ -61,8 +61,8 @@ fn list_messages(agent: &Agent, turns: &[Turn]) -> Vec<Message> {
     messages
 }
 
-/// What the model said; nothing when it said nothing, which providers refuse to read. Calls of a model
-/// that writes commands are answered like its commands, so they are not repeated as calls.
+/// Returns the message of the model, or `None` if it is empty, because providers refuse empty messages. In
+/// command mode, tool calls are answered like commands, so they are not repeated as calls.
 fn assistant(mode: Mode, reply: &ModelReply) -> Option<Message> {
     let mut message = Message::from(reply);
     let Message::Assistant {
@@ -113,7 +113,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
     }
 }
 
-/// What the frame of a result is called: the tool as the model knows it, or the skill.
+/// Returns the name for the frame of a result: the tool as the model knows it, or the skill.
 fn label<'a>(want: ModelCall<'a>, call: &'a Call) -> &'a str {
     match (want, &call.target) {
         (ModelCall::Call(call) | ModelCall::Stray(call), _) => &call.name,

@@ -1,4 +1,4 @@
-//! What follows from a reply or from a missing one: the next question, a reminder, the end.
+//! The decision after a reply, or after a missing one: the next request, a reminder, the end.
 //!
 //! Not here: the calls of a reply (`calls.rs`).
 
@@ -13,7 +13,7 @@ use crate::request::Facts;
 use crate::setup::Mode;
 
 impl Machine {
-    /// What follows from the state of an agent and of those below it.
+    /// Returns what follows from the state of an agent and of the agents below it.
     pub(super) fn decide_agent(&self, agent: &Agent, facts: &dyn Facts) -> Option<Event> {
         if agent.finished.is_some() {
             return None;
@@ -34,7 +34,8 @@ impl Machine {
         Some(agent_event(agent, what))
     }
 
-    /// A reply without calls: the answer, unless something is missing and can be asked for.
+    /// Returns what follows a reply without calls: it is the answer, unless a required call, or any text, is
+    /// missing and can be asked for.
     fn answer(&self, agent: &Agent, reply: &ModelReply) -> EventKind {
         let turn = ordinal(agent.turns.len());
         let missing = self.missing(agent);
@@ -57,7 +58,7 @@ impl Machine {
         failed(String::new(), words::no_answer(reply))
     }
 
-    /// The tools that must be called and were not, by the agent or by those below it.
+    /// Returns the tools that must be called and were not, by the agent or by those below it.
     pub(super) fn missing<'a>(&self, agent: &'a Agent) -> Vec<&'a str> {
         let must = agent.setup.must_call.iter();
         let missing = must.filter(|tool| !self.has_called(agent, tool));
@@ -71,15 +72,15 @@ impl Machine {
     }
 }
 
-/// Whether an agent that calls tools wrote commands, of which it was not told yet that nothing runs
-/// them: it would say that they were done.
+/// Whether an agent in tool mode wrote commands and was not told yet that they are not run. It would
+/// otherwise claim that they were done.
 pub(super) fn wrote_commands(agent: &Agent) -> bool {
     let replies = || agent.turns.iter().filter_map(Turn::reply);
     let written = |reply: &ModelReply| !extract(&reply.text).written().is_empty();
     agent.setup.mode == Mode::Tools && !agent.told_of_commands && replies().any(written)
 }
 
-/// Whether an agent is another one, or was sent out by it or by one below it.
+/// Whether an agent is `above`, or was dispatched by it or by an agent below it.
 fn is_below(address: &Address, above: &Address) -> bool {
     address == above
         || address
@@ -87,7 +88,7 @@ fn is_below(address: &Address, above: &Address) -> bool {
             .is_some_and(|(parent, ..)| is_below(&parent, above))
 }
 
-/// The model is asked, or has been asked often enough.
+/// Asks the model, or ends the agent if it has used its steps.
 pub(super) fn ask(agent: &Agent) -> EventKind {
     if !agent.may_ask() {
         return out_of_steps(agent);
@@ -96,7 +97,7 @@ pub(super) fn ask(agent: &Agent) -> EventKind {
     EventKind::Asked { turn }
 }
 
-/// It may not be asked again, so no model would read the results of calls.
+/// Ends an agent that may not ask its model again, because no model would read the results of calls.
 pub(super) fn out_of_steps(agent: &Agent) -> EventKind {
     let reply = agent.turns.last().and_then(Turn::reply);
     let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();
@@ -116,7 +117,7 @@ pub(super) fn agent_event(agent: &Agent, what: EventKind) -> Event {
     }
 }
 
-/// Asking a model changes nothing outside, so a question without an answer leaves nothing in doubt.
+/// Ends an agent without a reply. A model request has no effects outside, so nothing is in doubt.
 fn silent(failure: &Failure) -> EventKind {
     let mut failure = failure.clone();
     failure.in_doubt = false;
@@ -132,7 +133,7 @@ fn refused(reply: &ModelReply) -> EventKind {
     failed(said.to_owned(), Failure::new(FailureClass::Other, message))
 }
 
-/// What a reply says to the person.
+/// Returns the text of a reply for the person.
 pub(super) fn spoken(agent: &Agent, reply: &ModelReply) -> String {
     let text = match agent.setup.mode {
         Mode::Tools => reply.text.trim().to_owned(),

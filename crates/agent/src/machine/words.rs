@@ -9,14 +9,14 @@ use super::state::{ModelCall, Target};
 use crate::prompt::neutralise;
 use crate::setup::{Mode, Setup};
 
-/// Said to a model that said nothing.
+/// Reminds a model whose reply was empty.
 pub(super) const SPEAK: &str = "Your last reply was empty. Say what came of the task in a few \
      sentences, or do what is still to be done.";
 
-/// Stands behind a text that the model could not end.
+/// Follows a text that the model could not finish.
 pub(super) const CUT_OFF: &str = "[cut off: the model reached its limit of tokens]";
 
-/// Said to a model that calls tools and wrote commands instead.
+/// Tells a model in tool mode that commands it wrote were not run.
 pub(super) fn not_run(setup: &Setup) -> String {
     let mut offers = setup.tools.iter().map(|offer| offer.tool.as_str());
     let how = if offers.any(|tool| tool == "use_skill") {
@@ -30,16 +30,12 @@ pub(super) fn not_run(setup: &Setup) -> String {
     )
 }
 
-/// How many names are listed before the rest is only counted.
+/// Number of names in a list before the rest is only counted.
 const MOST_NAMES: usize = 50;
 
-/// As much of a text as fits into a sentence.
+/// Returns the part of a text that fits into a sentence.
 pub(super) fn clip(text: &str) -> String {
-    const MOST: usize = 200;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    deft_model::clip(text, 200)
 }
 
 fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
@@ -60,7 +56,7 @@ pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
     let called = |offer: &&crate::Offer| offer.tool == name;
     let known = setup.tools.iter().find(called);
     let known = known.map(|offer| offer.spec.name.as_str());
-    // What is on the shelf and is called all the same is gone: it is no help to name it.
+    // A tool on the shelf that was called and is still there no longer exists, so it is not suggested.
     let shelf = setup.shelf.iter().map(|shelved| shelved.name.as_str());
     let shelf = shelf.filter(|shelved| *shelved != name);
     let near = known.or_else(|| nearest_name(name, offered(setup).chain(shelf)));
@@ -75,8 +71,8 @@ pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
     }
 }
 
-/// Said about a tool that was called before it was offered. By commands, this is all the model is
-/// told of it; a model that calls tools has the description with its next question.
+/// Describes a tool that was called before it was offered. In command mode this is the only description the
+/// model gets; in tool mode the next request has it.
 pub(super) fn described(offer: &crate::Offer, mode: Mode) -> String {
     let spec = &offer.spec;
     match mode {
@@ -129,7 +125,7 @@ pub(super) fn cut_off_call(name: &str) -> String {
     )
 }
 
-/// The raw problem of arguments that are no JSON object, with the beginning of what was written.
+/// Explains why arguments are not a JSON object, with the beginning of the text.
 pub(super) fn unreadable(name: &str, raw: &str) -> String {
     let problem = match serde_json::from_str::<serde_json::Value>(raw) {
         Err(error) => error.to_string(),
@@ -175,7 +171,7 @@ pub(super) fn too_many(most: u32) -> String {
     )
 }
 
-/// The reminder of calls that must be made, by the names the model knows.
+/// Returns the reminder of calls that must be made, by the names the model knows.
 pub(super) fn must_call(setup: &Setup, missing: &[&str]) -> String {
     format!(
         "You are not done. {}. Do that now, or say what keeps you from it.",
@@ -211,7 +207,7 @@ pub(super) fn no_answer(reply: &ModelReply) -> Failure {
     }
 }
 
-/// Said to a model whose answer is not what its step promises.
+/// Tells a model why its answer was rejected.
 pub(super) fn rejected(setup: &Setup, failure: &Failure, missing: &[&str]) -> String {
     let (why, _) = neutralise(&failure.message);
     let calls = match missing {
@@ -224,7 +220,7 @@ pub(super) fn rejected(setup: &Setup, failure: &Failure, missing: &[&str]) -> St
     )
 }
 
-/// A reply whose calls are not made, because the run would then have made more than it may.
+/// Returns the failure for a reply whose calls are not made, because the run would exceed its limit.
 pub(super) fn too_many_calls(before: usize, asked: usize, most: usize) -> Failure {
     let message = match before {
         0 => format!("the model asked for {asked} calls, and a run may make {most}; none was made"),
@@ -255,7 +251,7 @@ pub(super) fn out_of_steps(steps: usize, rejected: Option<&Failure>) -> Failure 
     .hint("raise `max_steps`, or give it less to do")
 }
 
-/// The failure of a call whose end was not seen.
+/// Returns the failure of a call that was cut off.
 pub(super) fn cut_off(tool: &str) -> Failure {
     let message = format!("the call of `{tool}` was cut off and may have happened");
     Failure::new(FailureClass::Interrupted, message)
@@ -263,7 +259,7 @@ pub(super) fn cut_off(tool: &str) -> Failure {
         .in_doubt()
 }
 
-/// A call as it is named in a message.
+/// Formats a call for a message.
 pub(super) fn call(made: &EndedCall<'_>) -> String {
     let (name, args) = match (made.target, made.want) {
         (Some(Target::Tool { tool, args, .. }), _) => (tool.as_str(), json(args)),

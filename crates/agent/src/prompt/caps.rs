@@ -1,6 +1,6 @@
-//! How much room each section of a prompt has.
+//! Size limits of the sections of a prompt.
 
-/// The most characters of each section. Fixed texts of ours have no cap.
+/// Maximum number of characters of each section. Fixed texts of deft have no cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caps {
     /// The agent's own prompt.
@@ -9,21 +9,21 @@ pub struct Caps {
     pub domains: usize,
     /// The quick reference.
     pub quick_reference: usize,
-    /// Tools, where they are called by commands.
+    /// Tools, in command mode.
     pub tools: usize,
-    /// Names of tools that are not offered yet.
+    /// Names of tools on the shelf.
     pub others: usize,
     /// The list of skills.
     pub skills: usize,
-    /// Skills that did not fit into the list but come close to the message.
+    /// Skills that did not fit into the list but share words with the message.
     pub near: usize,
     /// All playbooks together.
     pub playbooks: usize,
-    /// What is known of the person.
+    /// Information about the user.
     pub user: usize,
     /// Facts from memory.
     pub memory: usize,
-    /// The task at hand, and what an agent that is sent out is told.
+    /// The task, or the context of a dispatched agent.
     pub task: usize,
 }
 
@@ -46,13 +46,12 @@ impl Default for Caps {
 }
 
 impl Caps {
-    /// All caps together.
+    /// Returns the sum of all caps.
     pub fn total(&self) -> usize {
         self.fields().iter().sum()
     }
 
-    /// The same caps, made smaller in proportion where they exceed so many characters: for models
-    /// whose context is small.
+    /// Reduces all caps in proportion if their sum exceeds `chars`, for models with a small context.
     #[must_use]
     pub fn within(mut self, chars: usize) -> Self {
         let total = self.total();

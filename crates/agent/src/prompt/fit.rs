@@ -1,4 +1,5 @@
-//! Making things fit: texts end at the end of a line, lists lose whole entries, and both say so.
+//! Fitting texts and lists into a cap: texts end at the end of a line, lists lose whole entries, and both
+//! note it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +7,7 @@ use deft_model::PromptEntry;
 
 use crate::classify::{fold, in_word};
 
-/// A text that was made to fit, and how many characters of it are missing.
+/// Returns a text cut to `cap` characters, and the number of missing characters.
 pub(super) fn body(text: &str, cap: usize) -> (String, usize) {
     let text = text.trim_end();
     let length = text.chars().count();
@@ -19,7 +20,7 @@ pub(super) fn body(text: &str, cap: usize) -> (String, usize) {
         .char_indices()
         .nth(room)
         .map_or(text.len(), |(at, _)| at);
-    // A line that is longer than all there is room for is cut where it is.
+    // A line that is longer than the room is cut in the middle.
     let end = match text[..end].rfind('\n') {
         Some(line) if line > 0 => line,
         _ => end,
@@ -29,16 +30,16 @@ pub(super) fn body(text: &str, cap: usize) -> (String, usize) {
     (format!("{kept}{}", note(missing)), missing)
 }
 
-/// Which entries there is room for.
+/// The choice of entries for a list.
 pub(super) struct Selection<'a> {
-    /// Those that fit, in the order in which they were given.
+    /// Entries that fit, in the given order.
     pub kept: Vec<&'a PromptEntry>,
-    /// Those that do not, the best first.
+    /// Entries that do not fit, the best first.
     pub left_out: Vec<&'a PromptEntry>,
 }
 
-/// Chooses entries: used lately, then by priority, then by name. They are shown in the order in
-/// which they came, so that the text stays the same as long as the choice does.
+/// Chooses the entries that fit: recently used ones first, then by priority, then by name. They are shown in
+/// the given order, so that the text stays the same as long as the choice does.
 pub(super) fn choose<'a>(
     entries: &'a [PromptEntry],
     recent: &[String],
@@ -62,7 +63,8 @@ pub(super) fn choose<'a>(
         (used, std::cmp::Reverse(entry.priority), &entry.name)
     });
     let mut used = 0;
-    // What does not fit ends the list: a short entry further down is not better for being short.
+    // The first entry that does not fit ends the list: a shorter one further down is not better for being
+    // short.
     let fitting = order.iter().take_while(|&&at| {
         used += size(&entries[at]);
         used <= room
@@ -76,8 +78,8 @@ pub(super) fn choose<'a>(
     }
 }
 
-/// Entries that share words with a message, the closest first. A word counts the more, the fewer
-/// entries have it; one that a quarter of them have says nothing.
+/// Returns the entries that share words with a message, the closest first. A word counts more if fewer
+/// entries have it; one that a quarter of them have counts nothing.
 pub(super) fn nearest<'a>(entries: &[&'a PromptEntry], message: &str) -> Vec<&'a PromptEntry> {
     let message = fold(message);
     let asked: HashSet<&str> = words(&message).collect();
@@ -108,7 +110,7 @@ pub(super) fn nearest<'a>(entries: &[&'a PromptEntry], message: &str) -> Vec<&'a
     scored.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// The names that share words with a message, the closest first. Parts of a name are words.
+/// Returns the names that share words with a message, the closest first. Parts of a name are words.
 pub fn closest<'a>(names: impl IntoIterator<Item = &'a str>, message: &str) -> Vec<String> {
     let entries: Vec<PromptEntry> = names
         .into_iter()
@@ -131,7 +133,7 @@ fn shared_words<'w>(entry: &PromptEntry, asked: &HashSet<&'w str>) -> HashSet<&'
         .collect()
 }
 
-/// The words of a folded text; one or two letters are no word to search by.
+/// Returns the words of a folded text that have at least three letters; shorter ones are useless for search.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c| !in_word(c) || c == '_')
         .filter(|word| word.chars().nth(2).is_some())

@@ -1,11 +1,11 @@
-//! The system prompt of an agent, put together from what is known (S0.18, S0.19, S2.32, S2.49).
+//! The system prompt of an agent, assembled from its parts (S0.18, S0.19, S2.32, S2.49).
 //!
-//! What is the same from call to call comes first, so that a provider can keep it: the agent's own
-//! words and the rules, then the lists, then what belongs to this one message. Every section has a
-//! cap, and what is cut is said in the prompt itself.
+//! Text that is the same from call to call comes first, so that a provider can cache it: the agent's own
+//! prompt and the rules, then the lists, then what belongs to this one message. Every section has a cap, and
+//! the prompt notes what was cut.
 //!
-//! Not here: where skills, tools and facts come from, which playbooks match ([`classify`]), the
-//! form of an entry (its crate knows that), clocks.
+//! Not here: where skills, tools and facts come from, which playbooks match ([`classify`]), the format of an
+//! entry (its crate defines it), clocks.
 //!
 //! [`classify`]: crate::Classifier
 
@@ -35,40 +35,40 @@ use crate::Mode;
 pub struct PromptInput<'a> {
     /// The agent's own prompt.
     pub own: &'a str,
-    /// How the model says what it wants done.
+    /// How the model makes calls.
     pub mode: Mode,
     /// The domains, by name.
     pub domains: &'a [PromptEntry],
     /// Usage lines of the most common commands.
     pub commands: &'a [PromptEntry],
-    /// The tools it is offered. They stand in the prompt only where they are called by commands.
+    /// The tools that it is offered. The prompt lists them only in command mode.
     pub tools: &'a [ToolSpec],
-    /// Names of tools that it is offered once it looks them up.
+    /// Names of tools on the shelf.
     pub others: &'a [String],
     /// Entries of `<available_skills>`, by name.
     pub skills: &'a [PromptEntry],
-    /// More of these, of what is run and not loaded.
+    /// Further such entries, for skills that are run and not loaded.
     pub workflows: &'a [PromptEntry],
-    /// Those of the tools for skills and for finding tools that it can in no way get at: the prompt does
-    /// not name them.
+    /// Tools for skills and for finding tools that the agent cannot use at all, so the prompt does not name
+    /// them.
     pub lacks: &'a [&'a str],
-    /// Those skills that the `skill` tool lists with their descriptions, if there is one. They are
-    /// only named then: nothing is said twice.
+    /// Skills whose descriptions are in the `skill` tool, if that is offered. The prompt only names these
+    /// skills, so that nothing is repeated.
     pub loadable: Option<&'a [String]>,
-    /// Names of skills and commands that were used lately, the last one first.
+    /// Names of recently used skills and commands, the latest first.
     pub recent: &'a [String],
-    /// What is asked now, for choosing what is close to it.
+    /// The current message, used to choose skills that are close to it.
     pub message: &'a str,
     /// The playbooks that match, the most important first.
     pub playbooks: &'a [PlaybookText<'a>],
     /// Names of playbooks that match too but are not used.
     pub also_matched: &'a [String],
-    /// What is known of the person.
+    /// Information about the user.
     pub user: &'a str,
     /// Facts from memory, the most useful first.
     pub facts: &'a [String],
-    /// What the work is part of: to a person who waits, what else is running; otherwise what fired,
-    /// when and with what.
+    /// The context of the work: in a chat, the other running tasks; otherwise what fired the run, when and
+    /// with which inputs.
     pub task: &'a str,
     /// The time and its zone, in words.
     pub now: &'a str,
@@ -105,9 +105,9 @@ impl Default for PromptInput<'_> {
 /// A playbook with its text.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaybookText<'a> {
-    /// The skill.
+    /// Id of the skill.
     pub id: &'a str,
-    /// Why it is here, as [`Match::reason`](crate::Match::reason) says it.
+    /// Why it matched, from [`Match::reason`](crate::Match::reason).
     pub why: &'a str,
     /// Its text.
     pub text: &'a str,
@@ -118,31 +118,31 @@ pub struct PlaybookText<'a> {
 pub enum Section {
     /// The agent's own prompt.
     Own,
-    /// How to act.
+    /// The rules for making calls.
     Rules,
-    /// What is never an instruction.
+    /// The explanation of untrusted text.
     Untrusted,
     /// The overview of domains.
     Domains,
     /// The quick reference.
     QuickReference,
-    /// Tools that are called by commands.
+    /// Tools, in command mode.
     Tools,
-    /// Tools that are offered once they are looked up.
+    /// Tools on the shelf.
     Others,
     /// The list of skills.
     Skills,
     /// Playbooks.
     Playbooks,
-    /// Skills that are close to the message.
+    /// Skills that share words with the message.
     Near,
-    /// What is known of the person.
+    /// Information about the user.
     User,
     /// Facts from memory.
     Memory,
-    /// What the work is part of.
+    /// The context of the work.
     Task,
-    /// The time, and who is there.
+    /// The time, and whether a person is present.
     Now,
 }
 
@@ -167,37 +167,37 @@ impl fmt::Display for Section {
     }
 }
 
-/// What did not fit.
+/// A part of a section that did not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Omission {
-    /// Where.
+    /// The section.
     pub section: Section,
-    /// The entries that are missing, by name, the next best first; empty for a text.
+    /// Names of the missing entries, the next best first; empty for a text.
     pub entries: Vec<String>,
-    /// How many characters are missing.
+    /// Number of missing characters.
     pub chars: usize,
 }
 
-/// A prompt.
+/// An assembled prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
     /// Its parts, stable ones first, to be joined by an empty line.
     pub parts: Vec<PromptPart>,
-    /// How long each section is, in characters, in the order of the text.
+    /// Length of each section in characters, in the order of the text.
     pub sections: Vec<(Section, usize)>,
     /// What was cut.
     pub cut: Vec<Omission>,
 }
 
 impl Prompt {
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.parts.iter().map(|part| part.text.as_str()).collect();
         texts.join("\n\n")
     }
 }
 
-/// Puts a prompt together. The same input gives the same text.
+/// Assembles a prompt. The same input gives the same text.
 pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Prompt {
     let mut writer = Writer::default();
     let rules = match input.mode {
@@ -228,8 +228,8 @@ pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Prompt {
     writer.assembled
 }
 
-/// How to act by commands, with examples among those that there are: one that only reads, because
-/// others may have to be delegated.
+/// Returns the rules for command mode. The examples use existing commands, preferably one that only reads,
+/// because others may have to be delegated.
 fn command_rules(input: &PromptInput<'_>) -> String {
     let reads = |entry: &&PromptEntry| deft_command::reads_only(&entry.name);
     let command = input.commands.iter().find(reads);
@@ -255,7 +255,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// A section; a blank one is left out.
+    /// Adds a section; a blank one is left out.
     fn add(&mut self, section: Section, text: &str) {
         let text = text.trim_end();
         if text.is_empty() {

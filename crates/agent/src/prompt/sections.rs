@@ -1,4 +1,4 @@
-//! The sections of a prompt, each made to fit.
+//! The sections of a prompt, each within its cap.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::untrusted::{FrameKind, frame};
 use super::{Caps, PromptInput, Section, Writer, usage};
 use crate::Mode;
 
-/// A text below its heading.
+/// Writes a text below its heading.
 pub(super) fn text(writer: &mut Writer, section: Section, heading: &str, text: &str, cap: usize) {
     if text.trim().is_empty() {
         return;
@@ -22,7 +22,7 @@ pub(super) fn text(writer: &mut Writer, section: Section, heading: &str, text: &
     writer.add(section, &format!("{heading}{fitted}"));
 }
 
-/// The overview of domains and the quick reference (S2.32).
+/// Writes the overview of domains and the quick reference (S2.32).
 pub(super) fn domains(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     let how = match input.mode {
         Mode::Cmd => {
@@ -53,7 +53,7 @@ pub(super) fn domains(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps)
     list.write(writer, input.commands, input.recent, caps.quick_reference);
 }
 
-/// The tools, where a command is how they are called.
+/// Writes the tools, in command mode.
 pub(super) fn tools(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     if input.mode != Mode::Cmd {
         return;
@@ -69,8 +69,8 @@ pub(super) fn tools(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     list.write(writer, &entries, input.recent, caps.tools);
 }
 
-/// Tools that are offered once they are looked up, by name. The list is the same whatever of it is
-/// offered already, so that a provider can keep it.
+/// Writes the names of tools on the shelf. Tools that were offered meanwhile stay in the list, so that a
+/// provider can cache it.
 pub(super) fn others(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     let entry = |name: &String| PromptEntry {
         name: name.as_str().into(),
@@ -97,7 +97,7 @@ pub(super) fn others(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) 
     list.write(writer, &entries, input.recent, caps.others);
 }
 
-/// `<available_skills>`, and what was left out of it.
+/// Writes `<available_skills>` and returns the skills that are not listed.
 pub(super) fn skills<'a>(
     writer: &mut Writer,
     input: &PromptInput<'a>,
@@ -150,7 +150,7 @@ fn names(entries: &[&PromptEntry]) -> HashSet<Arc<str>> {
         .collect()
 }
 
-/// An entry of which the model reads elsewhere what it is for.
+/// Returns an entry without its description, which the model reads elsewhere.
 fn short(entry: &PromptEntry) -> PromptEntry {
     PromptEntry {
         text: format!("<skill name=\"{}\"/>\n", entry.name).into(),
@@ -158,7 +158,7 @@ fn short(entry: &PromptEntry) -> PromptEntry {
     }
 }
 
-/// Skills that are not in the list but share words with the message.
+/// Writes skills that are not in the list but share words with the message.
 pub(super) fn near(
     writer: &mut Writer,
     left_out: &[&PromptEntry],
@@ -182,8 +182,8 @@ pub(super) fn near(
     }
 }
 
-/// The playbooks in full, each with why it is here (S0.19). The first may take all the room there
-/// is; one for which too little is left is named only.
+/// Writes the playbooks in full, each with the reason why it matched (S0.19). The first may take all the
+/// room; one with too little room left is only named.
 pub(super) fn playbooks(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     const LEAST: usize = 400;
     if input.playbooks.is_empty() {
@@ -223,7 +223,7 @@ pub(super) fn playbooks(writer: &mut Writer, input: &PromptInput<'_>, caps: &Cap
     writer.add(Section::Playbooks, &out);
 }
 
-/// Facts from memory. Their text may come from anywhere, so they are framed.
+/// Writes facts from memory, framed because their text may come from outside.
 pub(super) fn memory(writer: &mut Writer, facts: &[String], caps: &Caps) {
     let line = |fact: &String| {
         let words = fact.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -255,7 +255,7 @@ pub(super) fn memory(writer: &mut Writer, facts: &[String], caps: &Caps) {
     writer.add(Section::Memory, &out);
 }
 
-/// What the work is part of, framed for the same reason: inputs and questions come from anywhere.
+/// Writes the context of the work, framed because inputs and questions may come from outside.
 pub(super) fn task(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     let task = input.task.trim();
     if task.is_empty() {
@@ -274,7 +274,7 @@ pub(super) fn task(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
     writer.add(Section::Task, &format!("{head}\n{framed}"));
 }
 
-/// The time, and whether a person reads along.
+/// Writes the time, and whether a person is present.
 pub(super) fn now(writer: &mut Writer, now: &str, attended: bool) {
     let presence = super::rules::presence(attended);
     let text = match now.trim() {
@@ -284,12 +284,12 @@ pub(super) fn now(writer: &mut Writer, now: &str, attended: bool) {
     writer.add(Section::Now, &text);
 }
 
-/// Whether a model can get at a tool. Commands are always there.
+/// Whether a model can use a tool. Commands are always available.
 fn is_reachable(input: &PromptInput<'_>, tool: &str) -> bool {
     input.mode == Mode::Cmd || !input.lacks.contains(&tool)
 }
 
-/// A list that loses whole entries, and says how many.
+/// A list that loses whole entries if it is too long, and notes how many.
 pub(super) struct List<'a> {
     pub section: Section,
     pub head: &'a str,
@@ -299,7 +299,7 @@ pub(super) struct List<'a> {
 }
 
 impl List<'_> {
-    /// Writes what fits and returns what does not, the best first. Nothing stands for no entries.
+    /// Writes the entries that fit and returns the others, the best first. An empty list is not written.
     pub(super) fn write<'e>(
         &self,
         writer: &mut Writer,
@@ -310,7 +310,7 @@ impl List<'_> {
         self.write_of(writer, entries, 0, recent, cap)
     }
 
-    /// The same for a list that so many more belong to.
+    /// Like [`write`](Self::write), for a list with `more` entries that are not given.
     fn write_of<'e>(
         &self,
         writer: &mut Writer,

@@ -1,4 +1,4 @@
-//! The prompt of an agent that another one sends out (S2.60).
+//! The prompt of a dispatched agent (S2.60).
 
 use deft_model::PromptEntry;
 
@@ -7,22 +7,22 @@ use super::untrusted::{FrameKind, frame};
 use super::{Caps, Prompt, Section, Writer, fit, rules};
 use crate::Mode;
 
-/// What an agent that is sent out is told. Its mission is the task and no part of the prompt.
+/// The parts of the prompt of a dispatched agent. Its mission is the task and not part of the prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct DispatchInput<'a> {
-    /// Its own prompt, where it is an agent that is defined.
+    /// Its own prompt, if it is a defined agent.
     pub own: &'a str,
-    /// How the model says what it wants done.
+    /// How the model makes calls.
     pub mode: Mode,
     /// The skills and tools it may use: name and description.
     pub skills: &'a [PromptEntry],
-    /// What the one that sent it wants it to know.
+    /// The context that the dispatching agent gave.
     pub context: &'a str,
     /// The time and its zone, in words.
     pub now: &'a str,
 }
 
-/// Puts the prompt of an agent that is sent out together.
+/// Assembles the prompt of a dispatched agent.
 pub fn sent_out(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
     let mut writer = Writer::default();
     let own = match input.own.trim() {
@@ -53,7 +53,7 @@ pub fn sent_out(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
         if missing > 0 {
             writer.cut(Section::Task, Vec::new(), missing);
         }
-        // The sender may have copied it from anywhere.
+        // The dispatching agent may have copied it from outside.
         let framed = frame(FrameKind::Document, "the agent that sent you", &context);
         writer.add(Section::Task, &format!("What you should know:\n{framed}"));
     }
@@ -62,7 +62,7 @@ pub fn sent_out(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
     writer.assembled
 }
 
-/// The line of a skill or tool in the list of an agent that is sent out.
+/// Returns the line of a skill or tool in the list of a dispatched agent.
 pub fn line(name: &str, about: &str) -> PromptEntry {
     let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
     PromptEntry {

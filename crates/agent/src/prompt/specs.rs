@@ -1,17 +1,17 @@
-//! The tools that every agent with skills has, as a model is told of them.
+//! The tools that every agent with skills has, as described to a model.
 //!
-//! The `skill` tool itself depends on the skills there are and is built where they are known.
+//! The `skill` tool itself depends on the existing skills and is built by the crate that knows them.
 
 use deft_model::ToolSpec;
 use serde_json::json;
 
-/// The tool that sends agents out.
+/// The tool that dispatches agents.
 pub(super) const DISPATCH: &str = "dispatch_agent";
 
-/// The most agents that are named in the description of `dispatch_agent`.
+/// Maximum number of agents that the description of `dispatch_agent` names.
 const MAX_NAMED: usize = 50;
 
-/// `get_skill`: what there is, in four levels (S2.24).
+/// Returns the tool `get_skill`, which lists skills in four levels (S2.24).
 pub fn get_skill() -> ToolSpec {
     ToolSpec {
         name: "get_skill".to_owned(),
@@ -29,7 +29,7 @@ pub fn get_skill() -> ToolSpec {
     }
 }
 
-/// `use_skill`: runs a command as its page describes it (S2.50).
+/// Returns the tool `use_skill`, which runs a command as its page describes it (S2.50).
 pub fn use_skill() -> ToolSpec {
     ToolSpec {
         name: "use_skill".to_owned(),
@@ -54,8 +54,8 @@ pub fn use_skill() -> ToolSpec {
     }
 }
 
-/// `dispatch_agent`: sends another agent out (S2.59). `agents` are ids with what they are for; any
-/// other name is a new agent without a prompt of its own.
+/// Returns the tool `dispatch_agent`, which dispatches another agent (S2.59). `agents` are ids with
+/// descriptions; any other name makes a new agent without a prompt of its own.
 pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) -> ToolSpec {
     let mut description = String::from(
         "Send out an agent with a mission. It sees only the mission, the context and the skills you give it, works on its own and returns a summary. Use it for work that changes something, and for work that can go on beside other work.",
@@ -108,8 +108,8 @@ pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) 
     }
 }
 
-/// Whether a skill or a tool only reads, so that an agent may use it without sending another out
-/// (S2.58): by the annotations of its tool, else by the last part of its name.
+/// Whether a skill or a tool only reads, so that an agent may use it without dispatching another one (S2.58):
+/// by the annotations of its tool, or else by the last part of its name.
 pub fn is_read_only(name: &str, read_only_hint: Option<bool>) -> bool {
     read_only_hint.unwrap_or_else(|| deft_command::reads_only(name))
 }

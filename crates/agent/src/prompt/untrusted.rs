@@ -1,9 +1,9 @@
-//! Text from outside, framed so that a model can tell it from what it is told.
+//! Frames around text from outside, so that a model can tell it from its instructions.
 //!
-//! A frame is a pair of tags that the text inside cannot close: whatever looks like one of our
-//! tags is made harmless, and invisible characters that a model reads are taken out. That
-//! is a help for the model, not the safety: commands are never read out of anything but the
-//! model's own text, and what may be called is checked elsewhere.
+//! A frame is a pair of tags that the text inside cannot close: anything that looks like one of deft's tags
+//! is escaped, and invisible characters that a model reads are removed. This helps the model but is not the
+//! security boundary: commands are only read from the model's own text, and what may be called is checked
+//! elsewhere.
 
 use std::fmt::Write as _;
 
@@ -12,11 +12,11 @@ use unicode_normalization::UnicodeNormalization;
 /// The tag around text from outside.
 pub const TAG: &str = "untrusted";
 
-/// The tag around the result of a call; what stands in it is data.
+/// The tag around the result of a call, which is data.
 pub const RESULT_TAG: &str = "result";
 
-/// Tags that text from outside must neither open nor close: ours, and those that models were
-/// taught to see as another speaker.
+/// Tags that text from outside must neither open nor close: deft's own, and those that models are trained to
+/// read as another speaker.
 const GUARDED: &[&str] = &[
     TAG,
     RESULT_TAG,
@@ -33,14 +33,14 @@ const GUARDED: &[&str] = &[
     "imend",
 ];
 
-/// What a framed text is.
+/// The kind of a framed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
     /// A message that a person sent, forwarded or quoted.
     Message,
     /// The result of a call.
     Result,
-    /// What was remembered.
+    /// A stored fact.
     Memory,
     /// The content of a document.
     Document,
@@ -57,7 +57,7 @@ impl FrameKind {
     }
 }
 
-/// A text from outside in its frame. `source` says where it comes from and is from outside too.
+/// Returns a text from outside in its frame. `source` is where it comes from, and is itself from outside.
 pub fn frame(kind: FrameKind, source: &str, text: &str) -> String {
     let (text, unseen) = neutralise(text);
     let mut out = format!(
@@ -72,7 +72,7 @@ pub fn frame(kind: FrameKind, source: &str, text: &str) -> String {
     out
 }
 
-/// A value from outside inside a sentence: framed like any other text, on one line if it is one.
+/// Returns a value from outside, framed for use inside a sentence: on one line if it has one line.
 pub fn frame_value(source: &str, text: &str) -> String {
     let framed = frame(FrameKind::Result, source, text);
     match framed.split('\n').collect::<Vec<_>>().as_slice() {
@@ -81,8 +81,8 @@ pub fn frame_value(source: &str, text: &str) -> String {
     }
 }
 
-/// A text in which nothing looks like one of our tags and nothing is unseen, and how many
-/// characters were taken out.
+/// Escapes everything that looks like one of deft's tags and removes invisible characters. Returns the text
+/// and the number of characters removed.
 pub fn neutralise(text: &str) -> (String, usize) {
     let (visible, unseen) = visible(text);
     let mut out = String::with_capacity(visible.len());
@@ -96,8 +96,8 @@ pub fn neutralise(text: &str) -> (String, usize) {
     (out, unseen)
 }
 
-/// Takes out escape sequences of terminals, control characters, and characters without a picture
-/// that change what a reader or a model sees.
+/// Removes escape sequences of terminals, control characters, and invisible characters that change what a
+/// reader or a model sees.
 fn visible(text: &str) -> (String, usize) {
     let mut out = String::with_capacity(text.len());
     let mut unseen = 0;
@@ -115,7 +115,7 @@ fn visible(text: &str) -> (String, usize) {
     (out, unseen)
 }
 
-/// Skips what belongs to an escape sequence: `ESC [ … letter`, `ESC ] … BEL`, or one character.
+/// Skips the rest of an escape sequence: `ESC [ … letter`, `ESC ] … BEL`, or one character.
 fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize {
     let mut skipped = 0;
     let ends: fn(char) -> bool = match chars.peek() {
@@ -124,7 +124,7 @@ fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize 
         Some(c) if !c.is_control() => |_| true,
         _ => return 0,
     };
-    // The bracket itself is in the range of closing letters.
+    // The bracket is itself in the range of final letters.
     if matches!(chars.peek(), Some('[' | ']')) {
         chars.next();
         skipped += 1;
@@ -138,8 +138,8 @@ fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize 
     skipped
 }
 
-/// Marks of direction and of zero width, tags and variation selectors: writing that cannot be
-/// seen. The joiner stays where emoji need it; it hides nothing on its own.
+/// Whether a character is invisible: marks of direction and of zero width, tags and variation selectors. The
+/// zero-width joiner is kept, because emoji need it and it hides nothing on its own.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}'
@@ -160,15 +160,15 @@ fn is_bracket(c: char) -> bool {
     )
 }
 
-/// Whether what follows a bracket reads as one of the guarded names, however it is dressed up.
+/// Whether the text after a bracket reads as one of the guarded names, however it is disguised.
 fn opens_guarded(rest: &str) -> bool {
-    // No name is longer, and what stands between its letters is not longer either.
+    // No disguised name is longer than this.
     let head: String = rest.chars().take(64).collect();
     let mut name = String::new();
     for c in head.nfkd().flat_map(char::to_lowercase) {
         match plain(c) {
             Some(letter) => name.push(letter),
-            // Slashes and bars before the name, and what is strewn between its letters.
+            // Slashes and bars before the name, and characters inserted between its letters.
             None if name.is_empty() || is_strewn(c) => {}
             None => break,
         }
@@ -180,7 +180,7 @@ fn is_strewn(c: char) -> bool {
     c.is_whitespace() || matches!(c, '_' | '-' | '\u{200d}' | '\u{0300}'..='\u{036f}')
 }
 
-/// The Latin letter that a letter looks like.
+/// Returns the Latin letter that a letter looks like.
 fn plain(c: char) -> Option<char> {
     let letter = match c {
         'а' | 'α' => 'a',
@@ -204,7 +204,7 @@ fn plain(c: char) -> Option<char> {
     Some(letter)
 }
 
-/// A source in quotes: one line, short, without a way out.
+/// Converts a source to the value of an attribute: one short line, without characters that would end it.
 fn attribute(source: &str) -> String {
     let (source, _) = visible(source);
     let clean: String = source

@@ -1,9 +1,9 @@
-//! Tools as lines of a quick reference, for models that call them by commands.
+//! Tools as lines of a quick reference, for models in command mode.
 
 use deft_model::{PromptEntry, ToolSpec};
 use serde_json::Value;
 
-/// The line of a tool: its name, its flags, optional ones in brackets, and its first sentence.
+/// Returns the entry of a tool: its name, its flags, optional ones in brackets, and its first sentence.
 pub(super) fn entry(tool: &ToolSpec) -> PromptEntry {
     let about = first_sentence(&tool.description);
     let text = match about {
@@ -48,7 +48,7 @@ fn value(schema: &Value) -> String {
     if !words.is_empty() && words.len() <= 6 {
         return format!(" {}", words.join("|"));
     }
-    // A relaxed schema has a list of types, the real one first.
+    // A schema that was relaxed for models has a list of types, the original one first.
     let kind = schema["type"]
         .as_str()
         .or_else(|| schema["type"][0].as_str());
@@ -61,7 +61,7 @@ fn value(schema: &Value) -> String {
     }
 }
 
-/// A command as an example: the name of a usage line with the flags that must be given.
+/// Returns an example of a command: the name in a usage line with the required flags.
 pub(super) fn example(usage: &str) -> String {
     let mut words = usage.split_whitespace();
     let mut line = words.next().unwrap_or_default().to_owned();
@@ -83,12 +83,12 @@ pub(super) fn example(usage: &str) -> String {
     line
 }
 
-/// The line of a tool as an example.
+/// Returns an example of a tool as a command.
 pub(super) fn tool_example(tool: &ToolSpec) -> String {
     example(&line(tool))
 }
 
-/// Up to the first full stop that ends a sentence, or the first line.
+/// Returns the text up to the first full stop that ends a sentence, or the first line.
 fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default().trim();
     match line.find(". ") {
@@ -101,7 +101,7 @@ fn first_sentence(text: &str) -> &str {
 mod tests {
     use super::example;
 
-    /// S2.49: an example has what must be given, and nothing else.
+    /// S2.49: an example has the required flags and nothing else.
     #[test]
     fn examples_have_the_flags_that_must_be_given() {
         for (usage, shown) in [

@@ -1,4 +1,4 @@
-//! Prompts: their order, their caps and what they say of what was cut.
+//! Prompts: their order, their caps and the notes about what was cut.
 
 use deft_agent::Mode;
 use deft_agent::prompt::{
@@ -164,7 +164,7 @@ fn lists_lose_whole_entries_and_say_so() {
         .lines()
         .filter(|line| line.starts_with("skill-"))
         .collect();
-    // What was used lately is in, and the order is that of the names.
+    // Recently used skills are included, and the order is by name.
     assert_eq!(
         names,
         [
@@ -332,15 +332,15 @@ fn caps_hold_for_every_section() {
                 Section::Task => caps.task,
                 Section::Rules | Section::Untrusted | Section::Now => continue,
             };
-            // Headings and frames come on top.
+            // Headings and frames are added to the cap.
             assert!(*chars <= cap + 250, "{section}: {chars} of {cap}");
         }
         assert_eq!(prompt, assemble(&input, &caps));
     }
 }
 
-/// What the `skill` tool says of a skill is not said again, and what it does not list is not named as
-/// if it could be loaded.
+/// Descriptions in the `skill` tool are not repeated, and skills that it does not list are not named as if
+/// they could be loaded.
 #[test]
 fn skills_of_the_tool_are_named_only() {
     let skills = [

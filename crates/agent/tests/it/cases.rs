@@ -1,5 +1,5 @@
-//! Every file below `tests/cases` is an agent and the world it works in; what happens is its
-//! snapshot. A new case is a new file; `script.rs` says how it is written.
+//! Snapshot tests: every file below `tests/cases` is an agent and the world it works in. A new case is a new
+//! file; `script.rs` documents the format.
 
 use crate::drive::Driver;
 use crate::script::Script;

@@ -1,4 +1,4 @@
-//! Messages and the playbooks they call for, as tables.
+//! Messages and the playbooks that match them, as tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,8 @@ fn messages_call_for_the_default_playbooks() {
     assert_eq!(differences, Vec::<String>::new());
 }
 
-/// S0.30, S0.31: whatever a person wants done later or again finds the playbook, and nothing else does.
+/// S0.30, S0.31: every request for something later or repeatedly finds the playbook, and no other message
+/// does.
 #[test]
 fn scheduling_intent_is_found() {
     let classifier = defaults();
@@ -184,7 +185,7 @@ fn many_keywords_are_found_among_each_other() {
         classifier.classify("this and that", &limits).matched.len(),
         2_000
     );
-    // What is pasted behind a message calls for nothing.
+    // Text that is pasted after a message matches nothing.
     let pasted = format!("{} and", "x ".repeat(20_000));
     assert_eq!(
         classifier.classify(&pasted, &limits),

@@ -1,4 +1,4 @@
-//! Drives a machine as the engine does. After every event the machine is compared with one that is
+//! A driver that runs a machine as the engine does. After every event it compares the machine with one
 //! rebuilt from the log, and its outstanding requests with those that were handed out.
 
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use deft_model::{Failure, Message};
 
 use crate::world::World;
 
-/// More events than any case has: an agent that does not end is stopped here.
+/// More events than any case has; an agent that exceeds it does not end.
 const MOST_EVENTS: usize = 5_000;
 
 pub(crate) struct Driver {
@@ -19,9 +19,9 @@ pub(crate) struct Driver {
     pub performed: Vec<Request>,
     pub crashes: Vec<usize>,
     pub retries: usize,
-    /// What is wrong with the answers, one after the other.
+    /// Why the answers are rejected, one after the other.
     pub rejections: VecDeque<Failure>,
-    /// Which of the pending requests ends next: the first, or the last.
+    /// Whether the last of the pending requests ends next, instead of the first.
     pub late: bool,
     pub stop: Option<(usize, Failure)>,
     pending: Vec<Request>,
@@ -101,7 +101,7 @@ impl Driver {
         self.compare();
     }
 
-    /// Events that are applied already. A replay is compared after each of them.
+    /// Stores events that are applied already, and compares a replay.
     fn stored(&mut self, events: &[Event]) {
         self.log.extend(events.iter().map(store));
         self.compare();
@@ -111,13 +111,13 @@ impl Driver {
         let replayed = Machine::replay(&self.log).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(replayed, self.machine, "{:#?}", self.log);
         assert_eq!(replayed.outstanding(), self.machine.outstanding());
-        // What was said for good is never said otherwise, whatever happens later.
+        // Lasting messages never change, whatever happens later.
         let said = self.machine.lasting(&Address::root());
         assert!(said.starts_with(&self.said), "{:?} {said:?}", self.said);
         self.said = said;
     }
 
-    /// What is outstanding is what was handed out and has not ended, each once.
+    /// Checks that the outstanding requests are those that were handed out and have not ended, each once.
     fn check(&self) {
         let mut pending: Vec<String> = self.pending.iter().map(|it| format!("{it:?}")).collect();
         let outstanding = self.machine.outstanding();
@@ -127,7 +127,7 @@ impl Driver {
         assert_eq!(pending, outstanding);
     }
 
-    /// The agent is stopped from outside, without waiting for calls under way.
+    /// Stops the agent from outside, without waiting for calls in flight.
     fn halt(&mut self) -> bool {
         let going = self.machine.finished().is_none();
         let due = |stop: &mut (usize, Failure)| going && stop.0 <= self.log.len();
@@ -140,14 +140,14 @@ impl Driver {
         true
     }
 
-    /// Calls that were handed out may have happened, and their results are lost.
+    /// Drops requests that were handed out. Their calls may have been made; their results are lost.
     fn give_up(&mut self) {
         let fresh = self.machine.take_requests();
         self.performed.extend(fresh);
         self.performed.append(&mut self.pending);
     }
 
-    /// The process dies, and another one goes on from what is stored.
+    /// Simulates a crash: another process continues from the stored events.
     fn crash(&mut self) -> bool {
         let Some(at) = self.crashes.iter().position(|at| *at <= self.log.len()) else {
             return false;
@@ -165,7 +165,7 @@ impl Driver {
     }
 }
 
-/// An event as the store returns it; the replay restores earlier messages.
+/// Returns an event as the store returns it, with the history restored.
 fn store(event: &Event) -> Event {
     let text = serde_json::to_string(event).unwrap();
     let mut stored: Event = serde_json::from_str(&text).unwrap();

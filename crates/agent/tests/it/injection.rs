@@ -1,5 +1,5 @@
-//! Text from outside that tries to be more than text. Each file of `tests/injection` is a message
-//! or a result; the command in it is never run and the frame around it never ends early.
+//! Prompt injection: each file of `tests/injection` is a message or a result from outside. The command in it
+//! is never run and the frame around it never ends early.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn corpus() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Characters that editors and diffs hide are written as `\u{…}` in the files.
+/// Replaces `\u{…}`, which the files use for characters that editors and diffs hide.
 fn unescape(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -36,7 +36,7 @@ fn unescape(text: &str) -> String {
     out + rest
 }
 
-/// As a careless reader sees it: compatibility forms resolved, case and white space ignored.
+/// Returns a text as a careless reader sees it: compatibility forms resolved, case and white space ignored.
 fn squinted(text: &str) -> String {
     text.nfkc()
         .flat_map(char::to_lowercase)
@@ -80,8 +80,7 @@ fn a_frame_has_one_beginning_and_one_end() {
     }
 }
 
-/// What looks like the end of a frame to a reader is made harmless, also where it is none to a
-/// program.
+/// Text that looks like the end of a frame to a reader is escaped, even if it is none to a program.
 #[test]
 fn look_alikes_are_made_harmless() {
     for (name, text) in corpus() {

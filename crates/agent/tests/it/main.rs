@@ -1,4 +1,4 @@
-//! The agent as a value, from outside: case files, properties of generated agents, prompts.
+//! Integration tests of the agent: case files, properties of generated agents, prompts.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

@@ -1,6 +1,5 @@
-//! What holds for every agent in every world: replaying gives the agent that lived, nothing that is
-//! done is done again, the order in which things end does not matter, agents end, and damaged logs
-//! are refused.
+//! Properties of every agent in every world: a replay gives the live machine, no finished call is repeated,
+//! the order in which calls end does not matter, agents end, and damaged logs are refused.
 
 pub(crate) mod chance;
 
@@ -18,13 +17,13 @@ fn driver(seed: u64, cmd: bool) -> Driver {
     Driver::new(setup, world)
 }
 
-/// So many answers are not what the step promises.
+/// Returns the failures that reject this many answers.
 fn rejected(times: usize) -> VecDeque<Failure> {
     let failure = Failure::new(FailureClass::Invalid, "expected 7");
     vec![failure; times].into()
 }
 
-/// How a call stands in a log, and how often the agent was reopened since.
+/// The state of a call in a log, and how often the agent was reopened since.
 #[derive(Clone, Copy)]
 enum CallState {
     Open(u32),
@@ -32,7 +31,7 @@ enum CallState {
     Over,
 }
 
-/// Calls with effects that were begun again though they had ended, or without consent.
+/// Returns calls with effects that were begun again after they had ended, or without consent.
 fn repeated(log: &[Event]) -> Vec<String> {
     let mut calls: HashMap<String, CallState> = HashMap::new();
     let mut repeated = Vec::new();
@@ -46,7 +45,7 @@ fn repeated(log: &[Event]) -> Vec<String> {
             } => {
                 let name = format!("{} {turn}.{call}", event.agent);
                 match calls.insert(name.clone(), CallState::Open(0)) {
-                    // The first reopening finds it in doubt, the second is consent.
+                    // The first reopening finds the call in doubt, the second is consent.
                     None | Some(CallState::Open(2..) | CallState::Doubtful(1..)) => {}
                     Some(CallState::Open(_) | CallState::Doubtful(_) | CallState::Over) => {
                         repeated.push(name);
@@ -75,7 +74,7 @@ fn repeated(log: &[Event]) -> Vec<String> {
     repeated
 }
 
-/// Calls that were made with success before an answer was rejected, and again behind it.
+/// Returns calls that succeeded before an answer was rejected and were made again after it.
 fn made_again(log: &[Event]) -> Vec<String> {
     let mut open: HashMap<String, String> = HashMap::new();
     let (mut made, mut before) = (Vec::new(), Vec::new());
@@ -109,7 +108,7 @@ fn made_again(log: &[Event]) -> Vec<String> {
     again
 }
 
-/// Every call of a reply is followed by its result, in order.
+/// Whether every call of a reply is followed by its result, in order.
 fn is_whole(messages: &[Message]) -> bool {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
@@ -176,7 +175,7 @@ proptest! {
         prop_assert!(asked.values().all(|times| *times <= MAX_STEPS));
     }
 
-    /// All agents of a run share `max_calls`, those that work at the same time too.
+    /// All agents of a run share `max_calls`, including those that work at the same time.
     #[test]
     fn a_run_begins_no_more_calls_than_it_may(
         seed: u64,
@@ -205,7 +204,7 @@ proptest! {
     fn the_order_of_ends_does_not_matter(seed: u64, cmd: bool, retries in 0_usize..2) {
         let [first, last] = [false, true].map(|late| {
             let mut driver = driver(seed, cmd);
-            // Which reply exceeds a limit that agents share is a matter of their order.
+            // Which reply exceeds a shared limit depends on their order.
             driver.setup.limits.max_calls = u32::MAX;
             (driver.retries, driver.late) = (retries, late);
             driver.run();
@@ -222,7 +221,7 @@ proptest! {
         prop_assert_eq!(sorted(&first), sorted(&last));
     }
 
-    /// What is decided follows from what is stored: from any point of the log, the same comes next.
+    /// Decisions follow from the stored events: from any point of the log, the same events come next.
     #[test]
     fn any_prefix_goes_on_as_it_did(
         seed: u64,
@@ -241,8 +240,8 @@ proptest! {
         }
     }
 
-    /// A log in which something is missing, doubled or in the wrong place is read or refused; what is
-    /// read can be driven on.
+    /// A log in which events are missing, doubled or misplaced is read or refused; a machine that was read
+    /// can be driven on.
     #[test]
     fn damaged_logs_do_no_harm(
         seed: u64,

@@ -1,30 +1,30 @@
-//! Reads case files. A line is a word and what belongs to it; `#` begins a comment.
+//! A reader of case files. A line is a word and its arguments; `#` begins a comment.
 //!
 //! ```text
 //! mode cmd                       the model writes commands
 //! tool read none                 a tool and its effects; `approve` asks a person, `gone` is blocked,
 //! tool fs_read none as files.read   `as` gives its name in the router. Commands are tools that are
 //!                                not offered, unless they have another name there
-//! shelf fetch none               a tool that is offered when it was looked up
+//! shelf fetch none               a tool that is offered after it is looked up
 //! skill tasks.search             a skill that commands may name
 //! must files.read                a tool that must be called
 //! limit max_steps 3              one of the limits
-//! history hello                  something that was said before
+//! history hello                  an earlier message of the user
 //! task Say hello.
-//! reply                          what the model answers next; `reply 1.0` is for an agent below
+//! reply                          the next reply of the model; `reply 1.0` is for an agent below
 //!   | a line of its text
 //!   > read {"path": "a"}         a call
 //!   ! length                     why it stopped
 //! silent network no route        instead of a reply; a class and a message, `blocked`, `in_doubt`
-//! result read "text"             what a tool gives next; the last one stays
-//! result read !timeout too late  or how it fails
-//! answer no                      what a person says next
+//! result read "text"             the next result of a tool; the last one stays
+//! result read !timeout too late  or its next failure
+//! answer no                      the next answer of a person
 //! unable scout not_found no such agent
-//! late                           of calls that run together, the last ends first
-//! stop 4 timeout too late        the agent is ended from outside when so many events are stored
-//! crash 4                        the process dies when so many events are stored
-//! retry                          the step is tried again
-//! reject expected 7              the next answer is not what the step promises
+//! late                           the last of the pending calls ends first
+//! stop 4 timeout too late        the agent is stopped from outside after this many stored events
+//! crash 4                        the process dies after this many stored events
+//! retry                          the failed agent is resumed
+//! reject expected 7              the next answer breaks the step's post-condition
 //! ```
 
 use std::collections::{HashMap, VecDeque};
@@ -261,7 +261,7 @@ fn failure(text: &str) -> Failure {
     failure
 }
 
-/// What is given one after the other; the last one stays.
+/// Returns the next item of a queue; the last one stays.
 pub(crate) fn next<T: Clone>(queues: &mut HashMap<String, VecDeque<T>>, name: &str) -> Option<T> {
     let queue = queues.get_mut(name)?;
     match queue.len() {

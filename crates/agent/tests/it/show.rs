@@ -1,4 +1,4 @@
-//! What happened to an agent, as text.
+//! The events and messages of an agent, as text.
 
 use deft_agent::{Address, Event, EventKind, Request};
 use deft_model::{Failure, Message, Object};

@@ -1,4 +1,4 @@
-//! The world of an agent in tests: models, tools and people by a script, or by chance.
+//! The world of an agent in tests: models, tools and people, scripted or random.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,21 +15,21 @@ use crate::script::{next, offer};
 
 #[derive(Default)]
 pub(crate) struct World {
-    /// What models answer, by the address of the agent.
+    /// Replies of models, by the address of the agent.
     pub replies: HashMap<String, VecDeque<Result<ModelReply, Failure>>>,
     /// Effects of tools, and whether a person is asked.
     pub tools: HashMap<String, (Effects, bool)>,
-    /// Tools that are not there; each is when it has been asked for twice.
+    /// Missing tools, until the first retry.
     pub gone: Vec<String>,
     pub results: HashMap<String, VecDeque<Result<Value, Failure>>>,
     pub answers: VecDeque<bool>,
     pub unable: HashMap<String, VecDeque<Failure>>,
-    /// Instead of all of these.
+    /// Replaces all of these by random behaviour.
     pub chance: Option<Chance>,
 }
 
 impl World {
-    /// The result of a request.
+    /// Performs a request and returns the event for its result.
     pub(crate) fn perform(&mut self, machine: &Machine, setup: &Setup, request: &Request) -> Event {
         if let Some(chance) = &mut self.chance {
             return by_chance(chance, machine, setup, request);
@@ -131,7 +131,7 @@ fn by_ann(yes: bool) -> Reply {
     }
 }
 
-/// An agent that is sent out has the tools of the one above.
+/// Returns the setup of a dispatched agent, which has the tools of the agent above it.
 fn sent_out(setup: &Setup, dispatch: &Dispatch) -> Setup {
     Setup {
         agent: dispatch.agent_id.clone(),

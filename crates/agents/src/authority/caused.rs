@@ -1,15 +1,14 @@
-//! What a call of deft's own tools causes beside itself: the calls of a skill that it runs, stores,
-//! changes or queues.
+//! The consequences of calls of deft's own tools: the calls of a skill that they run, store, change or queue.
 //!
-//! Only what is known before it runs is found here. A call that turns up later, because a template
-//! or a model chooses its tool, is judged when it comes up, in the run that makes it.
+//! Only consequences that are known before the skill runs are found here. A call whose tool a template or a
+//! model chooses is decided when it is made, in the run that makes it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use deft_library::grants::StepOperation;
 use deft_library::{is_only_off, is_record};
-use deft_model::{Authority, Body, Handler, Object, Skill, fits};
+use deft_model::{Authority, Body, Handler, Object, Skill, clip, fits};
 use deft_records::{merge, normalise, target};
 use deft_skillfile::Check;
 use deft_store::Grant;
@@ -23,19 +22,19 @@ use crate::Agents;
 use crate::prepare::SCHEDULING;
 use crate::tool_names::{SKILL_RUN, USE_SKILL};
 
-/// As much of arguments as fits into a question.
+/// Maximum number of characters of arguments in a question.
 const MOST_SHOWN: usize = 200;
 
-/// What a call causes.
+/// The consequences of a call.
 #[derive(Default)]
 pub(super) struct Consequences {
-    /// Tools that need a person's yes, each once.
+    /// Tools that need a person's approval, each once.
     pub(super) tools: Vec<String>,
     /// The revision of the skill that is run.
     pub(super) revision: Option<String>,
-    /// The question that names all of it.
+    /// The question that names all of these calls.
     pub(super) question: Option<String>,
-    /// It has to be asked about although its tools are not known.
+    /// Whether it needs an approval although its tools are not known.
     unknown: bool,
 }
 
@@ -59,14 +58,14 @@ impl Consequences {
     }
 }
 
-/// A call that a skill will make, in the words of a question.
+/// A call that a skill will make, with its wording in a question.
 pub(super) struct PlannedQuestion {
     tool: String,
     words: String,
 }
 
 impl Agents {
-    /// What a call causes; an error says why it may not be made at all.
+    /// Returns the consequences of a call. The error says why the call is forbidden.
     pub(super) fn caused(
         &self,
         authority: &Authority,
@@ -127,7 +126,7 @@ impl Agents {
         if let Ok(pinned) = self.library.pin_loaded(&loaded) {
             let inside = inside(&authority.agreed_for(&pinned.revision), skill);
             let mut seen = HashSet::from([id.to_owned()]);
-            // What a person agreed to for good is not asked about again.
+            // A person is not asked again about a call with a standing grant.
             let grants = self.grants.of_skill(id);
             let granted = |call: &PlannedCall<'_>| is_granted(&grants, id, &pinned.revision, call);
             let plan = &pinned.plan;
@@ -136,7 +135,7 @@ impl Agents {
         }
         planned.iter().for_each(|call| caused.add(&call.tool));
         caused.unknown = authority.approve.iter().any(|pattern| fits(pattern, id));
-        // A command is its tool, so that its own name and flags say everything.
+        // The name and flags of a command are those of its tool, so they need no list of calls.
         if !planned.is_empty() && !is_command(skill) {
             let given = args.get("inputs").and_then(Value::as_object);
             let given = given.filter(|given| !given.is_empty());
@@ -157,8 +156,8 @@ impl Agents {
         if let Some(out) = self.out_of_reach(authority, tool, args) {
             return Err(out);
         }
-        // Switching off causes nothing. What cannot be read is refused by the tool itself, with every
-        // mistake in it.
+        // Disabling a skill has no consequences. Arguments that cannot be read are refused by the tool
+        // itself, with a list of all mistakes.
         let only_off = tool == UPDATE && is_only_off(&target(args).1);
         let described = self.described(tool, args).filter(|_| !only_off);
         let Some(skill) = described else {
@@ -190,7 +189,7 @@ impl Agents {
         Ok(caused)
     }
 
-    /// The skill that a call would store, change or queue.
+    /// Returns the skill that a call would store, change or queue.
     fn described(&self, tool: &str, args: &Object) -> Option<Skill> {
         let record = match tool {
             "queue_task" => deft_records::job(args).ok()?,
@@ -209,7 +208,7 @@ impl Agents {
         self.library.read_record(&Value::Object(record).to_string())
     }
 
-    /// The calls of a skill that need a person's yes; an error names one that may not be made.
+    /// Returns the calls of a skill that need a person's approval. The error names a forbidden call.
     pub(super) fn stored_calls(
         &self,
         authority: &Authority,
@@ -267,7 +266,7 @@ impl Agents {
     ) -> Result<(), String> {
         let authority = &authority.not_agreed();
         match self.judge_nested(authority, tool, args, depth + 1) {
-            // A tool that is not listed yet is asked about when the skill runs.
+            // A tool that no server has listed yet is asked about when the skill runs.
             Verdict::Free | Verdict::Absent => {}
             Verdict::Ask(consent) => {
                 calls.push(PlannedQuestion {
@@ -288,8 +287,8 @@ impl Agents {
         Ok(())
     }
 
-    /// The calls of a plan and of the skills it runs that need a person's yes; calls of the plan itself
-    /// that are `granted` do not.
+    /// Collects the calls of a plan, and of the skills it runs, that need a person's approval. Calls of the
+    /// plan itself that are `granted` do not.
     fn planned(
         &self,
         authority: &Authority,
@@ -310,7 +309,7 @@ impl Agents {
             let args = literal.and_then(Value::as_object);
             let judged = self.judge_nested(authority, tool, args, depth + 1);
             let Verdict::Ask(consent) = judged else {
-                // A call that may not be made fails in the run that makes it.
+                // A forbidden call fails in the run that makes it.
                 continue;
             };
             let covered = consent
@@ -338,7 +337,7 @@ impl Agents {
     }
 }
 
-/// Whether a person agreed for good to a call of a revision of a skill.
+/// Whether a standing grant covers a call of a revision of a skill.
 fn is_granted(grants: &[Grant], skill: &str, revision: &str, call: &PlannedCall<'_>) -> bool {
     let (Some(step), Some(tool), Some(args)) = (call.step, call.tool, call.args) else {
         return false;
@@ -358,7 +357,7 @@ fn is_granted(grants: &[Grant], skill: &str, revision: &str, call: &PlannedCall<
     grants.iter().any(|grant| place.is_covered(grant))
 }
 
-/// The rights inside a skill that a caller with these rights runs.
+/// Returns the rights inside a skill that a caller with these rights runs.
 pub fn inside(authority: &Authority, skill: &Skill) -> Authority {
     match &skill.policy.authority {
         Some(stored_by) => authority.and(stored_by),
@@ -377,7 +376,7 @@ fn is_command(skill: &Skill) -> bool {
     !matches!(Handler::from_text(handler), Handler::Skill(_))
 }
 
-/// Each call once.
+/// Lists each call once.
 fn list(planned: &[PlannedQuestion]) -> String {
     let mut words: Vec<&str> = Vec::new();
     for call in planned {
@@ -388,11 +387,8 @@ fn list(planned: &[PlannedQuestion]) -> String {
     words.join(", ")
 }
 
-/// As much of arguments as fits into a question.
+/// Returns the part of the arguments that fits into a question.
 pub(super) fn brief(args: &Object) -> String {
     let text = serde_json::to_string(args).unwrap_or_default();
-    match text.char_indices().nth(MOST_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    clip(&text, MOST_SHOWN)
 }

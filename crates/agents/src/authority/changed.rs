@@ -1,7 +1,7 @@
-//! Calls that change or delete a skill of a file, as they are judged.
+//! Decisions about calls that change or delete a skill with a file.
 //!
-//! The change itself is made by `deft-library`. A changed file skill has the rights of the agent that
-//! changed it, so that it is judged like a record with the same tools.
+//! The change itself is made by `deft-library`. A changed skill has the rights of the agent that changed it,
+//! so it is treated like a record with the same tools.
 
 use deft_library::{Overlay, is_record, not_named};
 use deft_model::{Authority, Object, Skill};
@@ -12,11 +12,12 @@ use crate::Agents;
 /// The tool that changes a skill.
 pub(super) const UPDATE: &str = "memory_update_skill";
 
-/// The tool that deletes one.
+/// The tool that deletes a skill.
 pub(super) const DELETE: &str = "memory_delete_skill";
 
 impl Agents {
-    /// Why an agent may not change or delete a skill of a file: it is none of those it may name.
+    /// Returns why an agent may not change or delete a skill with a file: it is not one of the agent's
+    /// skills.
     pub(super) fn out_of_reach(
         &self,
         authority: &Authority,
@@ -32,7 +33,7 @@ impl Agents {
             .flatten()
     }
 
-    /// A file skill after a change, as the library would store it.
+    /// Returns a skill with a file after a change, as the library would store it.
     pub(super) fn changed_file_skill(&self, skill: &Skill, changes: &Object) -> Skill {
         let (moment, none) = (self.base.moment(), Overlay::default());
         let merged = none.merged(skill, changes, skill.policy.enabled, &moment);
@@ -41,7 +42,7 @@ impl Agents {
     }
 }
 
-/// The skill that a call names.
+/// Returns the name or id of the skill that a call is about.
 pub(super) fn target_name(args: &Object) -> Option<String> {
     Some(match target(args).0? {
         Target::Id(id) => id.to_string(),

@@ -1,11 +1,11 @@
-//! The one decision about calls on the authority of an agent: free, after a person's yes, or never.
+//! The decision about calls with the rights of an agent: free, after a person's approval, or never.
 //!
-//! A direct call of a model and a call of a skill that the model stored, queued or ran are judged by
-//! the same function, so that no detour needs fewer questions than the direct way. What a call
-//! causes later counts with it (`caused.rs`); writing into deft's own folders counts as well
-//! (`paths.rs`), because a file there is a skill with a person's authority.
+//! A direct call of a model and a call by a skill that the model stored, queued or ran are decided by the
+//! same function, so that no detour avoids a question. Later consequences of a call count too (`caused.rs`),
+//! and so does writing into deft's own folders (`paths.rs`), because a file there is a skill with a person's
+//! rights.
 //!
-//! Not here: asking (`deft-engine`), what a standing grant covers and what a stored record carries
+//! Not here: asking (`deft-engine`), what a standing grant covers and which rights a stored record has
 //! (`deft-library`).
 
 mod caused;
@@ -24,24 +24,24 @@ use crate::standing_grants::mark;
 pub use caused::inside;
 use deft_library::denied;
 
-/// How deep calls may be nested in the arguments of other calls.
+/// Maximum depth of calls inside the arguments of other calls.
 const MOST_NESTED: u32 = 8;
 
 /// The decision about a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// It needs no question.
+    /// It needs no approval.
     Free,
-    /// A person has to agree.
+    /// A person has to approve it.
     Ask(Consent),
-    /// The tool is not listed now, so that nothing can be decided.
+    /// No server lists the tool now, so nothing can be decided.
     Absent,
-    /// It may not be made, and this is why.
+    /// It is forbidden, with the reason.
     Denied(String),
 }
 
 impl Agents {
-    /// Decides about a call on an authority. Arguments that are not known yet are absent.
+    /// Decides about a call with the rights of an agent. Arguments that are not known yet are absent.
     pub(crate) fn judge(
         &self,
         authority: &Authority,
@@ -63,12 +63,12 @@ impl Agents {
         }
         let info = match self.router.find(tool) {
             ToolLookup::Tool(info) => info,
-            // The call fails and names the candidates.
+            // The call fails and lists the candidates.
             ToolLookup::Ambiguous(_) => return Verdict::Free,
             ToolLookup::Unknown { .. } | ToolLookup::Missing { .. } => return Verdict::Absent,
         };
         let names = [info.shown.as_str(), info.name.as_str(), &info.full_name()];
-        // Which skills may be run is a list of its own.
+        // The skills that an agent may run are a separate list.
         let runs_skills = info.builtin && crate::AGENT_TOOLS.contains(&info.name.as_str());
         if !runs_skills && !authority.allows(&names) {
             return Verdict::Denied(not_allowed(tool, authority));
@@ -94,7 +94,7 @@ impl Agents {
         })
     }
 
-    /// The same for a step of a workflow.
+    /// Decides about a call of a step of a workflow, like a call of a model.
     pub fn permit(&self, authority: &Authority, tool: &str, args: Option<&Object>) -> Permit {
         match self.judge(authority, tool, args) {
             // `decide_call` decides before the call is made.
@@ -107,8 +107,8 @@ impl Agents {
         }
     }
 
-    /// Refuses a call that needs an approval where no question can be asked: a remedy, a check before a
-    /// run.
+    /// Refuses a call that needs an approval where no question can be asked: a heal rule or a preflight
+    /// check.
     pub fn refuse_unasked(
         &self,
         authority: Option<&Authority>,
@@ -128,8 +128,9 @@ impl Agents {
         }
     }
 
-    /// The last decision before a step calls a tool: the tool may have been listed since the step began.
-    /// `agreed` if a person has agreed to the step. A failure lets the step begin again, and ask.
+    /// Decides once more before a step calls a tool, because the tool may have been listed since the step
+    /// began. `agreed` means that a person has approved the step. After a failure the step begins again and
+    /// asks.
     pub fn decide_call(
         &self,
         authority: Option<&Authority>,
@@ -148,21 +149,21 @@ impl Agents {
         }
     }
 
-    /// Whether a call needs a yes each time: its tool is one of `approve`, or it writes into deft's own
+    /// Whether a call needs an approval each time: its tool is in `approve`, or it writes into deft's own
     /// folders.
     fn always_asks(&self, authority: &Authority, info: &ToolInfo, args: Option<&Object>) -> bool {
         needs_approval(info, &authority.approve) || self.writes_home(info, args)
     }
 
-    /// Whether a call needs a yes because the server of its tool leaves open whether it destroys
-    /// something, and no person has said yes to all of its calls.
+    /// Whether a call needs an approval because the server of its tool does not declare whether it is
+    /// destructive, and no person has approved all of its calls.
     fn is_left_open(&self, authority: &Authority, info: &ToolInfo) -> bool {
         let asks = authority.ask_unannotated && info.annotations.leaves_open();
         asks && !self.grants.has_tool(info)
     }
 
-    /// The tool of a call that needs a yes for no other reason, so that a person may agree to all of its
-    /// calls at once.
+    /// Returns the tool of a call that needs an approval for no other reason, so that a person may approve
+    /// all of its calls at once.
     pub fn tool_to_remember(
         &self,
         authority: &Authority,
@@ -198,7 +199,7 @@ fn question(tool: &str, args: Option<&Object>) -> String {
     }
 }
 
-/// The question about a tool whose server leaves open what it does.
+/// Returns the question about a tool whose server does not declare its effects.
 fn left_open(tool: &str, args: Option<&Object>) -> String {
     let call = question(tool, args).replacen("call", "Call", 1);
     format!("{call} Its server does not say whether it changes or deletes something.")
@@ -211,7 +212,8 @@ fn not_allowed(tool: &str, authority: &Authority) -> String {
     )
 }
 
-/// A step that meets this waits, and is decided anew once its server has listed its tools.
+/// Returns the failure for a tool that is not listed. Its step waits, and is decided again after the server
+/// has listed its tools.
 pub(crate) fn absent(tool: &str) -> Failure {
     let message = format!("`{tool}` was not listed when its call was decided");
     Failure::new(FailureClass::NotFound, message)

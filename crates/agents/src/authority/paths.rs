@@ -1,20 +1,20 @@
-//! Whether a call is about a file in one of deft's own folders.
+//! Detection of calls that access files in deft's own folders.
 //!
-//! Servers choose the names of their arguments, so every text of the arguments is looked at as a
-//! path. Not here: what the tool does with it.
+//! Servers choose the names of their arguments, so every text in the arguments is treated as a possible path.
+//! Not here: what the tool does with it.
 
 use std::path::{Component, Path, PathBuf};
 
 use deft_model::Object;
 use serde_json::Value;
 
-/// How many paths of one call others may be below.
+/// Maximum number of paths of one call that serve as base of relative paths.
 const MOST_BASES: usize = 20;
 
-/// A text longer than any path is none.
+/// Length in bytes above which a text is not a path.
 const LONGEST_PATH: usize = 4096;
 
-/// Whether a path leads into one of these folders, links followed as far as it exists.
+/// Whether a path leads into one of the folders. Links are followed as far as the path exists.
 pub(super) fn is_inside(folders: &[PathBuf], path: &Path) -> bool {
     let real = real(path);
     folders.iter().any(|folder| {
@@ -23,8 +23,8 @@ pub(super) fn is_inside(folders: &[PathBuf], path: &Path) -> bool {
     })
 }
 
-/// Whether a text in the arguments is a path into one of these folders, by itself or below another
-/// text that is a path.
+/// Whether a text in the arguments is a path into one of these folders, alone or relative to another text
+/// that is a path.
 pub(super) fn mentions(folders: &[PathBuf], args: &Object) -> bool {
     let mut texts = Vec::new();
     args.values().for_each(|value| gather(value, &mut texts));
@@ -34,7 +34,7 @@ pub(super) fn mentions(folders: &[PathBuf], args: &Object) -> bool {
         return true;
     }
     let paths: Vec<PathBuf> = texts.iter().filter_map(|text| path_of(text)).collect();
-    // A server begins where deft does, so a relative path may begin here.
+    // A server starts in deft's working folder, so a relative path may be relative to it.
     let here = std::env::current_dir().ok();
     let bases = paths.iter().filter(|path| path.is_absolute());
     let bases: Vec<&PathBuf> = bases.chain(&here).take(MOST_BASES).collect();
@@ -55,7 +55,7 @@ fn gather<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// A text as a path, if it can be one.
+/// Converts a text to a path, if it can be one.
 fn path_of(text: &str) -> Option<PathBuf> {
     let text = text.trim();
     if text.is_empty() || text.len() > LONGEST_PATH || text.contains('\0') {
@@ -67,7 +67,7 @@ fn path_of(text: &str) -> Option<PathBuf> {
     })
 }
 
-/// The path of a `file` URL with its `%XX` decoded; what is no UTF-8 then is left as it is.
+/// Decodes `%XX` in the path of a `file` URL. A result that is not UTF-8 leaves the path unchanged.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -90,7 +90,7 @@ fn decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether a text has the path of a folder in it, spelled out or from `~` on.
+/// Whether a text contains the path of a folder, in full or relative to `~`.
 fn names_folder(folder: &Path, text: &str) -> bool {
     let spelled_out = folder.to_str().is_some_and(|folder| text.contains(folder));
     let from_home = |above: &Path| {
@@ -100,8 +100,8 @@ fn names_folder(folder: &Path, text: &str) -> bool {
     spelled_out || folder.ancestors().skip(1).any(from_home)
 }
 
-/// The path with links followed as far as it exists, part by part, so that `..` leaves the folder that
-/// a link leads to.
+/// Resolves links part by part, as far as the path exists, so that `..` leaves the folder that a link leads
+/// to.
 fn real(path: &Path) -> PathBuf {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -129,7 +129,7 @@ mod tests {
         let home = root.path().join("home");
         std::fs::create_dir_all(home.join("skills")).unwrap();
         std::os::unix::fs::symlink(home.join("skills"), root.path().join("link")).unwrap();
-        // Behind this link, `..` is the root again.
+        // Below this link, `..` is the root again.
         std::fs::create_dir_all(root.path().join("deep")).unwrap();
         std::os::unix::fs::symlink(root.path().join("deep"), root.path().join("other-link"))
             .unwrap();

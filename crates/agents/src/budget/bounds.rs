@@ -1,7 +1,7 @@
-//! What a question counts against: runs, skills and agents, and everything of a day.
+//! The budgets that a model request counts against: of runs, skills and agents, and of the day.
 //!
-//! A skill that another one runs counts against its own budget and against the caller's, whether it runs
-//! as steps of the same run or as a separate run. Not here: what happens when a budget is spent.
+//! A skill that another one runs counts against its own budget and the caller's, as part of the same run or
+//! as a separate run. Not here: what happens when a budget is spent.
 
 use deft_base::{Error, read_or_log, read_stored};
 use deft_model::{
@@ -14,35 +14,35 @@ use jiff::civil::Date;
 use crate::Agents;
 use crate::options::DayBudget;
 
-/// Runs of skills that agents have run inside each other are looked at so deep.
+/// Maximum nesting of runs that agents of other runs started.
 const DEEPEST: usize = 32;
 
-/// A limit, and what happens when it is reached.
+/// A limit, and the action when it is reached.
 pub(super) struct Bound {
     pub(super) limit: Limit,
     pub(super) then: ExhaustedAction,
     pub(super) whose: LimitHolder,
 }
 
-/// Whose limit it is, and so who is paused.
+/// The holder of a limit, who is paused when it is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LimitHolder {
     /// The skill of the run.
     Own,
-    /// A skill inside it, or around it.
+    /// A skill inside the run, or one that encloses the run.
     Skill(String),
-    /// An agent, or all of them.
+    /// An agent; also for the limit of all agents together.
     Agent(String),
 }
 
-/// A skill that pays for a question.
+/// A skill whose budget a request counts against.
 #[derive(Clone, Debug)]
 pub struct Payer {
     skill: String,
     revision: String,
-    /// What its run counts as.
+    /// The scope of its limit per run.
     scope: String,
-    /// It is a step of its run, and not all of it.
+    /// Whether it is a step of its run, and not the whole run.
     inside: bool,
 }
 
@@ -51,7 +51,7 @@ impl Payer {
         let of_run = run_scope(run);
         Self {
             inside: around.path.is_some(),
-            // Another try of the step is paid for like the first one.
+            // All tries of the step share one scope.
             scope: match around.path {
                 Some(path) => format!("{of_run}/{}", path.without_attempts()),
                 None => of_run,
@@ -62,16 +62,16 @@ impl Payer {
     }
 }
 
-/// The skills of a run that pay for a question of one of its steps; the run's own first.
+/// Returns the skills whose budgets a request of a step counts against, beginning with the run's own skill.
 pub fn payers(run: &RunRow, around: Vec<EnclosingSkill>) -> Vec<Payer> {
     let around = around.into_iter();
     around.map(|around| Payer::new(&run.id, around)).collect()
 }
 
 impl Agents {
-    /// The skills outside of a run that pay for it: its agent was asked for it by another run, whose
-    /// call is its key. One that is deleted is over, and pays no more. A journal that cannot be read is an error,
-    /// because a budget in it would be missed.
+    /// Returns the skills outside of a run whose budgets it counts against: an agent of another run started
+    /// it, and its key names the call. Deleted runs are skipped, because they are over. A journal that cannot
+    /// be read is an error, because a budget in it would be missed.
     pub async fn payers_above(&self, run: &RunRow) -> Result<Vec<Payer>, Error> {
         let mut payers = Vec::new();
         let mut run = run.clone();
@@ -90,7 +90,7 @@ impl Agents {
         Ok(payers)
     }
 
-    /// The skills of a run that pay for a call of one of its steps, as its journal tells them.
+    /// Returns the skills around a call of a step, read from the journal of its run.
     async fn payers_at(&self, run: &RunRow, path: &str) -> Result<Vec<Payer>, Error> {
         let own = EnclosingSkill {
             skill: run.skill.clone(),
@@ -126,7 +126,7 @@ impl Agents {
         Ok(payers(run, around))
     }
 
-    /// What the skills that pay have as budgets. The first is that of the run.
+    /// Returns the budgets of skills. The first skill is that of the run.
     pub(super) async fn skill_bounds(&self, payers: &[Payer]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         for (nth, payer) in payers.iter().enumerate() {
@@ -153,13 +153,14 @@ impl Agents {
         bounds
     }
 
-    /// What an agent may spend, by the configuration and by its file; `run` is what counts as one.
+    /// Returns the budgets of an agent, from the configuration and from its file. `run` is the run for a
+    /// budget per run.
     pub(super) fn agent_bounds(&self, agent: &str, run: Option<&RunRow>) -> Vec<Bound> {
         let budgets = self.budgets();
         let today = self.day_in(None);
         let configured = budgets.agents.get(agent);
         let scope = SpendScope::on_day(today, SpendSubject::Agent(agent.to_owned())).to_string();
-        // Who has no rule goes by that of all.
+        // An agent without a budget follows the rule for all agents.
         let rule = configured.unwrap_or(&budgets.all).on_exhausted;
         let mut bounds = vec![of_day(scope.clone(), agent, configured, rule)];
         let defined = self.agent_definition(agent);
@@ -177,14 +178,14 @@ impl Agents {
         bounds
     }
 
-    /// The budget of all agents together. The agent that exceeds it is paused.
+    /// Returns the budget of all agents together. The agent that exceeds it is paused.
     pub(super) fn bound_of_all(&self, agent: &str) -> Bound {
         let all = &self.budgets().all;
         let scope = SpendScope::on_day(self.day_in(None), SpendSubject::All);
         of_day(scope.to_string(), agent, Some(all), all.on_exhausted)
     }
 
-    /// Today in a zone, or here.
+    /// Returns today's date in a zone, by default in the zone of the host.
     pub(super) fn day_in(&self, zone: Option<&str>) -> Date {
         let now = self.base.now();
         let zoned = zone.and_then(|zone| now.in_tz(zone).ok());
@@ -194,7 +195,7 @@ impl Agents {
     }
 }
 
-/// Whether a place is inside the skill that a step runs, whichever try of it.
+/// Whether a path is inside the skill that a step runs, in any try of the step.
 fn is_inside(place: &str, step: &Path) -> bool {
     let place = Path::from_text(place).without_attempts();
     let rest = place.strip_prefix(step.without_attempts().as_str());
@@ -219,7 +220,7 @@ fn of_skill(scope: String, budget: Option<&Budget>, period: BudgetPeriod) -> Bou
     }
 }
 
-/// A budget of the configuration.
+/// Returns the bound for a daily budget from the configuration.
 fn of_day(scope: String, agent: &str, budget: Option<&DayBudget>, then: ExhaustedAction) -> Bound {
     Bound {
         limit: Limit {

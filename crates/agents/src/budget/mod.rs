@@ -1,8 +1,8 @@
-//! What agents may spend: reserved before each question to a model, counted after it.
+//! The spending of agents: reserved before each model request, recorded after it.
 //!
-//! Every question counts against its run, its skill and the skills around that, its agent today, and
-//! everything today (`bounds.rs`). What is refused is a failure of class `budget`; what happens then is
-//! up to the budget that was spent. What was spent is what the ledger says, also in the row of a run.
+//! Every request counts against its run, its skill and the enclosing skills, its agent today, and all agents
+//! today (`bounds.rs`). A refusal is a failure of class `budget`; the budget that was spent determines what
+//! happens then. The ledger determines what was spent, also for the row of a run.
 
 mod bounds;
 mod pause;
@@ -27,52 +27,52 @@ pub use bounds::{Payer, payers};
 use crate::Agents;
 use bounds::{Bound, LimitHolder};
 
-/// How long a question waits for what other calls hold, and how often it looks. Both pass as calls do,
-/// whatever schedules are told of the time.
+/// How long a request waits for the reservations of other calls, and how often it checks. Both are real time,
+/// even if schedules run on a simulated clock.
 const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// What one question may cost, and what it counts against.
+/// The maximum cost of one request, and the budgets it counts against.
 pub struct Spending {
     agent: String,
-    /// The agent that asks, where it was sent out.
+    /// The agent that makes the request, if it was dispatched.
     below: Option<String>,
     bounds: Vec<Bound>,
     tokens: u64,
     cost: Usd,
-    /// What it takes at least, once it was sent.
+    /// Tokens and cost of the prompt, which are due once the request was sent.
     prompt: (u64, Usd),
     at: Timestamp,
 }
 
-/// Who pays for a question.
+/// The agents and skills whose budgets a request counts against.
 pub struct Payers<'a> {
-    /// The agent of the step, and the one that asks where it was sent out: both pay.
+    /// The agent of the step. If a dispatched agent makes the request, both pay.
     pub agent: &'a str,
     /// The agent that was dispatched.
     pub below: Option<&'a str>,
-    /// The skills, the run's own first.
+    /// The skills, beginning with the run's own.
     pub skills: &'a [Payer],
 }
 
-/// A question that may not be asked.
+/// The refusal of a request.
 pub struct BudgetExceeded {
-    /// The failure of the question.
+    /// The failure of the request.
     pub failure: Failure,
-    /// The budget.
+    /// The scope of the budget.
     pub scope: String,
-    /// What is to happen; nothing but that it fails when absent.
+    /// What happens then; `None` if the request just fails.
     pub then: Option<Exhaustion>,
 }
 
-/// A budget that is spent.
+/// The reaction to a spent budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhaustion {
-    /// What its owner wants to happen.
+    /// The action that the budget demands.
     pub then: ExhaustedAction,
-    /// It is that of the run's skill.
+    /// Whether it is the budget of the run's skill.
     pub own: bool,
-    /// It ends the whole run: it is not that of another skill inside or around.
+    /// Whether it ends the whole run. False for the budget of another skill inside or around the run.
     pub whole: bool,
 }
 
@@ -87,7 +87,7 @@ impl BudgetExceeded {
 }
 
 impl Agents {
-    /// What a question would cost at most, and what it counts against.
+    /// Returns the maximum cost of a request, and the budgets it counts against.
     pub async fn spending(
         &self,
         run: &RunRow,
@@ -117,7 +117,7 @@ impl Agents {
         }
     }
 
-    /// The most that a question may take and cost, whichever of the models answers that may be asked.
+    /// Returns the maximum tokens and cost of a request, over its model and all fallbacks.
     fn at_most(&self, model: &str, request: &ModelRequest) -> (u64, Usd) {
         let models = self.models();
         let input = request.tokens();
@@ -136,8 +136,8 @@ impl Agents {
         })
     }
 
-    /// Reserves what a question may cost. A person who agreed to more lifts the limits that ask.
-    /// What others hold and have not spent is waited for, for a while.
+    /// Reserves the maximum cost of a request. `lifted` means that a person approved more spending, so limits
+    /// that ask do not apply. If only reservations of other calls are in the way, this waits for a while.
     pub async fn reserve(
         &self,
         spending: &Spending,
@@ -171,8 +171,8 @@ impl Agents {
             scopes: spending.bounds.iter().map(limit).collect(),
             tokens: spending.tokens,
             micros: spending.cost.micros(),
-            // The provider has read the prompt of a request that a crash interrupted; the length of
-            // its answer is unknown.
+            // If a crash interrupts the request, the provider has read the prompt; the length of the reply is
+            // unknown.
             estimate: Estimate {
                 agent: spending.agent.clone(),
                 tokens: spending.prompt.0,
@@ -190,7 +190,7 @@ impl Agents {
             if !is_only_held(&refusal, spending) {
                 return Err(self.refused(spending, refusal).await);
             }
-            // Calls under way use less than they reserve; the real cost is known soon.
+            // Calls in flight use less than they reserve, and their real cost is known soon.
             let soon = tokio::time::sleep(LOOK_AGAIN);
             if since.elapsed() < PATIENCE && halt.run_until_cancelled(soon).await.is_some() {
                 continue;
@@ -199,7 +199,7 @@ impl Agents {
         }
     }
 
-    /// What a refusal means, and who is paused by it.
+    /// Converts a refusal, and pauses the agent if the budget demands it.
     async fn refused(&self, spending: &Spending, refusal: Refusal) -> BudgetExceeded {
         let reached = spending.bounds.iter().find(|bound| {
             let limit = &bound.limit;
@@ -211,7 +211,7 @@ impl Agents {
         if let Some(bound) = reached
             && let LimitHolder::Agent(agent) = &bound.whose
             && bound.then == ExhaustedAction::Pause
-            // What one run may spend says nothing about the next one.
+            // A spent budget of one run does not affect the next run.
             && !is_of_run(&refusal)
         {
             self.pause_for(agent, &failure, &bound.limit).await;
@@ -227,7 +227,7 @@ impl Agents {
         }
     }
 
-    /// The stored cost of a question after so many requests, with or without an answer.
+    /// Returns the writes that record the cost of a request after this many tries, with or without an answer.
     pub async fn spent(
         &self,
         spending: &Spending,
@@ -296,13 +296,13 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHol
     Failure::new(FailureClass::Budget, message).hint(hint)
 }
 
-/// Whether what one run may spend is spent.
+/// Whether the spent budget is that of a run.
 fn is_of_run(refusal: &Refusal) -> bool {
     let scope = SpendScope::from_name(&refusal.scope);
     scope.is_some_and(|scope| matches!(scope.subject, SpendSubject::Run(_)))
 }
 
-/// Whose budget is spent, and on which day.
+/// Returns the holder of the spent budget, and its day if it is a daily one.
 fn subject(refusal: &Refusal) -> (String, Option<Date>) {
     match SpendScope::from_name(&refusal.scope) {
         Some(scope) => (scope.subject.to_string(), scope.day),
@@ -310,7 +310,7 @@ fn subject(refusal: &Refusal) -> (String, Option<Date>) {
     }
 }
 
-/// Whether there would be room if no other call were under way.
+/// Whether the request would fit without the reservations of other calls.
 fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
     let fits = |limit: Option<u64>, spent: u64, more: u64| {
         limit.is_none_or(|limit| spent.saturating_add(more) <= limit)
@@ -323,8 +323,8 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
         )
 }
 
-/// The question is not asked, and no agent is paused for it: the budget is not spent. The failure names
-/// no budget, so later slots of the day are not skipped (`slots.rs`).
+/// Returns the failure for a request that only reservations of others prevent. The budget is not spent, so no
+/// agent is paused. The failure names no budget, so that later slots of the day are not skipped (`slots.rs`).
 fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
     let (what, _) = subject(&refusal);
     let message = format!(

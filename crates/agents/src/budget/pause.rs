@@ -1,7 +1,7 @@
-//! Agents that ask no more: one whose limit of the day is reached, until the limit allows again; one
-//! that takes far more than usual, until a person says so.
+//! Paused agents, which may not call their models: after the daily limit was reached, until the limit allows
+//! it again; after unusual consumption, until a person resumes the agent.
 //!
-//! Skills are paused elsewhere (`deft_library::aftermath`), and only people let those go on.
+//! Not here: paused skills (`deft_library::aftermath`), which only people resume.
 
 use deft_base::{Error, read_instant, read_setting};
 use deft_model::{Failure, FailureClass};
@@ -14,28 +14,28 @@ use super::Spending;
 use super::bounds::Bound;
 use crate::Agents;
 
-/// How far back the usual consumption of an agent is looked up.
+/// The period from which the usual consumption of an agent is computed.
 const USUAL: SignedDuration = SignedDuration::from_hours(24);
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-/// An agent that asks no more for now.
+/// The pause of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentPause {
-    /// Since when.
+    /// When it began.
     pub since: Timestamp,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// True when it goes on by itself as soon as the limit allows it: on a new day, or when the
-    /// limit is raised or taken away. Otherwise a person has to let it.
+    /// Whether it ends by itself as soon as the limit allows it: on a new day, or when the limit is raised or
+    /// removed. Otherwise a person has to resume the agent.
     pub lifts_itself: bool,
 }
 
-/// Why an agent was paused, as it is stored.
+/// The stored reason of a pause.
 #[derive(Default, Serialize, Deserialize)]
 struct Cause {
     why: String,
-    /// The limit that was reached; none if it was something else.
+    /// The limit that was reached; `None` for another reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<ReachedLimit>,
 }
@@ -48,7 +48,7 @@ struct ReachedLimit {
 }
 
 impl ReachedLimit {
-    /// Whether that is still the limit, of the same day.
+    /// Whether the limit is unchanged and of the same day.
     fn still_holds(&self, bounds: &[Bound]) -> bool {
         bounds.iter().any(|bound| {
             let limit = &bound.limit;
@@ -57,23 +57,23 @@ impl ReachedLimit {
     }
 }
 
-/// The name under which an agent is paused.
+/// Returns the key of the hold on an agent.
 pub(super) fn pause_key(agent: &str) -> String {
     format!("agent:{agent}")
 }
 
-/// The name under which it is kept why.
+/// Returns the key of the setting with the reason of a pause.
 fn cause_key(agent: &str) -> String {
     format!("paused agent:{agent}")
 }
 
-/// The name under which it is kept when a person let an agent go on.
+/// Returns the key of the setting with the time at which a person resumed an agent.
 fn resumed_key(agent: &str) -> String {
     format!("resumed agent:{agent}")
 }
 
 impl Agents {
-    /// Whether an agent is paused, given the limits as they are now.
+    /// Returns the pause of an agent, given the current limits.
     async fn pause_of(&self, agent: &str, bounds: &[Bound]) -> Result<Option<AgentPause>, Error> {
         let Some(since) = self.store().held(&pause_key(agent)).await? else {
             return Ok(None);
@@ -95,7 +95,7 @@ impl Agents {
         Ok(stored.unwrap_or_default())
     }
 
-    /// The reason why an agent may not call its model now. A pause ends when the limit allows calls again.
+    /// Returns why an agent may not call its model now. A pause ends when the limit allows calls again.
     pub(super) async fn check_pause(
         &self,
         agent: &str,
@@ -113,7 +113,7 @@ impl Agents {
         Ok(None)
     }
 
-    /// Pauses an agent whose limit is reached.
+    /// Pauses an agent whose limit was reached.
     pub(super) async fn pause_for(&self, agent: &str, why: &Failure, limit: &Limit) {
         let cause = Cause {
             why: why.message.clone(),
@@ -126,7 +126,7 @@ impl Agents {
         self.pause_agent(agent, &cause, &limit.scope).await;
     }
 
-    /// Pauses an agent that takes far more than it usually does (S0.55), and tells people (S0.74).
+    /// Pauses an agent that consumes far more than usual (S0.55), and notifies people (S0.74).
     pub(super) async fn look_for_spike(&self, spending: &Spending, more: u64) {
         let (agent, now) = (&spending.agent, self.base.now());
         let budgets = self.budgets();
@@ -136,7 +136,7 @@ impl Agents {
             return;
         };
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
-        // What a person has let pass counts no more.
+        // Consumption before a person resumed the agent does not count again.
         let resumed = match read_instant(&**self.store(), &resumed_key(agent)).await {
             Ok(resumed) => resumed,
             Err(error) => {
@@ -164,8 +164,8 @@ impl Agents {
         self.pause_agent(agent, &cause, &incident).await;
     }
 
-    /// Lets an agent ask no more, and tells people once. What only a person lifts takes the place of
-    /// what lifts itself, and never the other way round.
+    /// Pauses an agent and notifies people once. A pause that only a person ends replaces one that ends by
+    /// itself, never the other way round.
     async fn pause_agent(&self, agent: &str, cause: &Cause, incident: &str) {
         let (key, now) = (pause_key(agent), self.base.now());
         let known = match self.store().held(&key).await {
@@ -213,7 +213,7 @@ impl Agents {
         self.base.bells().messages.notify_waiters();
     }
 
-    /// The reason first: a pause without one could only be lifted by a person.
+    /// Stores the reason before the pause: a pause without one could only be ended by a person.
     async fn hold_agent(&self, agent: &str, cause: &Cause) -> Result<(), Error> {
         let text = serde_json::to_string(cause).unwrap_or_default();
         let store = self.store();
@@ -223,10 +223,10 @@ impl Agents {
 }
 
 impl Agents {
-    /// Lets a paused agent go on. Says whether it was paused.
+    /// Resumes a paused agent. Returns whether it was paused.
     pub async fn resume_agent(&self, agent: &str) -> Result<bool, Error> {
         let paused = match self.agent_paused(agent).await {
-            // A person may end a pause whose reason is damaged.
+            // A person may end a pause whose stored reason is damaged.
             Err(Error::Unreadable { .. }) => true,
             paused => paused?.is_some(),
         };
@@ -240,7 +240,7 @@ impl Agents {
         Ok(paused)
     }
 
-    /// Whether an agent is paused now, and why.
+    /// Returns the pause of an agent, if it is paused now.
     pub async fn agent_paused(&self, agent: &str) -> Result<Option<AgentPause>, Error> {
         let mut bounds = self.agent_bounds(agent, None);
         bounds.push(self.bound_of_all(agent));
@@ -262,7 +262,7 @@ fn paused_failure(agent: &str, pause: &AgentPause) -> Failure {
     Failure::new(FailureClass::Budget, message).hint(remedy(agent, *lifts_itself))
 }
 
-/// What has to happen.
+/// Returns the hint on how the pause ends.
 fn remedy(agent: &str, lifts_itself: bool) -> String {
     if lifts_itself {
         "it resumes on the next day, or with a higher limit (`deft budget set`)".to_owned()

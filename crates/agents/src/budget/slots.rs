@@ -1,5 +1,4 @@
-//! Slots that would only be in vain: the budget of the day is spent, and the skill wants to be
-//! skipped then.
+//! Slots that are skipped because the daily budget of the skill is spent and demands `skip`.
 
 use deft_base::{read_or_log, run_failure};
 use deft_library::PinnedSkill;
@@ -13,8 +12,7 @@ use super::dollars;
 use crate::Agents;
 
 impl Agents {
-    /// Why a scheduled run would only be in vain: its budget of the day is spent, and it is to be
-    /// skipped then.
+    /// Returns why a scheduled run is skipped: its daily budget is spent and demands `skip`.
     pub async fn budget_spent(&self, pinned: &PinnedSkill) -> Option<Failure> {
         let skill = &pinned.skill;
         let budget = skill.policy.budget.as_ref()?;
@@ -32,7 +30,7 @@ impl Agents {
         let rows = read_or_log(rows, "the costs of the day")?;
         let spent = rows.first()?;
         if let Some(why) = self.refused_today(pinned, &scope).await {
-            // The slot after this one looks at this failure.
+            // The check for the next slot reads this failure.
             return Some(Failure::new(FailureClass::Budget, why).budget(&scope));
         }
         let tokens = spent.tokens_in + spent.tokens_out;
@@ -48,8 +46,8 @@ impl Agents {
         })
     }
 
-    /// What the last run of today was told when its budget of the day did not suffice; the next one
-    /// would be told the same.
+    /// Returns the failure of today's last run, if the daily budget was not sufficient for it. The next run
+    /// would fail for the same reason.
     async fn refused_today(&self, pinned: &PinnedSkill, scope: &str) -> Option<String> {
         let filter = RunFilter {
             skill: Some(pinned.skill.id.to_string()),

@@ -45,7 +45,7 @@ pub(crate) enum Conversations {
     },
     /// Search conversations
     Search {
-        /// Words to search for; every word must match, prefixes count
+        /// Words to search for; all must match, as whole words or prefixes
         #[arg(required = true)]
         words: Vec<String>,
         /// Maximum number of results
@@ -70,7 +70,7 @@ pub(crate) enum Budget {
     Set(BudgetSet),
     /// Resume a paused agent
     Resume {
-        /// The agent
+        /// The agent's name
         agent: String,
     },
 }
@@ -78,7 +78,7 @@ pub(crate) enum Budget {
 #[derive(Debug, ClapArgs)]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true)))]
 pub(crate) struct BudgetSet {
-    /// Only for this agent
+    /// Set the limit for this agent [default: overall]
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
     /// Maximum tokens per day, or `none`
@@ -93,7 +93,7 @@ pub(crate) struct BudgetSet {
     /// Pause the agent after this many tokens in one hour
     #[arg(long, value_name = "N", group = "what", requires = "agent")]
     pub spike_tokens: Option<String>,
-    /// Pause the agent when an hour exceeds its usual hour by this factor
+    /// Pause the agent when its usage in one hour exceeds the usual by this factor
     #[arg(long, value_name = "TIMES", group = "what", requires = "agent")]
     pub spike_factor: Option<String>,
 }

@@ -1,13 +1,12 @@
 //! Examples below the help of every command.
 //!
-//! They are added only when help is shown, so that other commands do not pay for them. Each is parsed in
-//! a test.
+//! They are added only when help is shown, so other commands do not pay for them. A test parses each one.
 
 use clap::{Command, CommandFactory};
 
 use super::Args;
 
-/// A command without the leading `deft`, and lines to type.
+/// Examples by command. The command has no leading `deft`; the lines do.
 const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "",
@@ -363,7 +362,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("man", &["deft man --dir ~/.local/share/man/man1"]),
 ];
 
-/// The command line with examples in its help.
+/// Returns the clap command with the examples in the help of each subcommand.
 pub(crate) fn command() -> Command {
     let mut command = Args::command();
     for (path, lines) in EXAMPLES {
@@ -395,7 +394,7 @@ mod tests {
 
     use super::*;
 
-    /// The words of a line; single quotes hold words together.
+    /// Splits `line` into words. Text in single quotes is one word.
     fn words(line: &str) -> Vec<OsString> {
         let parts = line.split('\'').enumerate();
         let words = parts.flat_map(|(at, part)| match at % 2 {

@@ -55,7 +55,7 @@ pub(crate) struct Global {
     /// The home folder [default: `$DEFT_HOME`, else `~/.deft`]
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// Print one JSON document on stdout, also on failure
+    /// Print one JSON document on stdout, even on failure
     #[arg(long, global = true)]
     pub json: bool,
     /// Print only results and errors
@@ -67,13 +67,13 @@ pub(crate) struct Global {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
-    /// Print each row of a table on one line, with whole ids
+    /// Print each table row on one line, with full ids
     #[arg(long, global = true)]
     pub wide: bool,
 }
 
 impl Global {
-    /// What a command line says about the home and the output, if the rest of it asks for help.
+    /// Options for printing the help of a skill: `--home` from `words`, quiet and without prompts.
     pub(crate) fn from_words(words: &[std::ffi::OsString]) -> Self {
         let home = words.iter().position(|word| word == "--home");
         let home = home.and_then(|at| words.get(at + 1));
@@ -87,12 +87,12 @@ impl Global {
         }
     }
 
-    /// How the command line wants results printed.
+    /// Returns the [`Output`] that these options ask for.
     pub(crate) fn output(&self) -> Output {
         Output::new(self.json, self.quiet, self.color, self.wide)
     }
 
-    /// The home that the command line names.
+    /// Returns the workspace with the home from `--home` and without extra skill folders.
     pub(crate) fn workspace(&self) -> Workspace {
         Workspace {
             home: self.home.clone(),
@@ -103,7 +103,7 @@ impl Global {
         }
     }
 
-    /// The same with the skills of `--root`, if there are any.
+    /// Like [`Self::workspace`], with the skill folders from `--root`.
     pub(crate) fn workspace_of(&self, roots: &Roots) -> Workspace {
         self.workspace().with_roots(&roots.roots)
     }
@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Logs(Logs),
     /// Create the home folder with default skills and examples
     Init {
-        /// Never ask; `deft init` asks nothing, so this changes nothing
+        /// Has no effect: `deft init` never asks
         #[arg(long)]
         yes: bool,
     },
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     /// List, check, create, import, enable and disable skills
     #[command(subcommand)]
     Skills(Skills),
-    /// Write skills for other programs, such as Claude Code: short for `deft skills export`
+    /// Export skills to other programs such as Claude Code (short for `deft skills export`)
     Export(Export),
     /// Run a skill now and show its progress
     Run(Run),
@@ -174,26 +174,26 @@ pub(crate) enum Command {
     /// Store, list, remove and test secrets
     #[command(subcommand)]
     Secrets(Secrets),
-    /// Make, list and end tokens of the API over HTTP
+    /// Create, list and revoke HTTP API tokens
     #[command(subcommand)]
     Tokens(Tokens),
-    /// List addresses at which other programs fire skills
+    /// List and test hooks, the addresses at which other programs fire skills
     #[command(subcommand)]
     Hooks(Hooks),
-    /// Bring back what was deleted last
+    /// Undo the last deletion
     Undo {
-        /// Show what can be brought back
+        /// List what can be restored
         #[arg(long)]
         list: bool,
     },
     /// Run one command line exactly as a model would write it
     Cmd {
-        /// For example `get_skill: email` or `tasks.search --help`
+        /// The command line, such as `get_skill: email` or `tasks.search --help`
         line: String,
         #[command(flatten)]
         roots: Roots,
     },
-    /// Show what deft does after a crash
+    /// Demonstrate recovery from a crash
     #[command(subcommand)]
     Demo(Demo),
     /// Print JSON Schemas for editors and other programs
@@ -201,18 +201,18 @@ pub(crate) enum Command {
         /// The document that the schema describes
         what: SchemaName,
     },
-    /// Print completions for a shell
+    /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write manual pages
     Man {
-        /// The folder to write them to
+        /// The folder to write the pages to
         #[arg(long, value_name = "DIR")]
         dir: PathBuf,
     },
-    /// The sandbox that compute blocks run in; deft starts it by itself
+    /// Run the sandbox for compute blocks; deft starts it itself
     #[command(hide = true)]
     ComputeWorker,
 }
@@ -223,7 +223,7 @@ pub(crate) enum SchemaName {
     Skill,
     /// A YAML workflow
     Workflow,
-    /// A record, as `memory_store_skill` takes it
+    /// A record, as `memory_store_skill` accepts it
     Record,
     /// The frontmatter of an AGENT.md
     Agent,
@@ -233,7 +233,7 @@ pub(crate) enum SchemaName {
     Events,
 }
 
-/// Where skills are looked for.
+/// Folders to search for skills.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct Roots {
     /// Use this folder instead of the home (repeatable)

@@ -1,8 +1,8 @@
-//! Inputs of a skill among the flags of `deft run`.
+//! Conversion of skill inputs given as flags of `deft run`.
 //!
-//! `deft run NAME --flag value` takes flags that only the skill knows, mixed with deft's own. Here
-//! the former become `--input flag=value` before clap sees them. What clap knows wins; an input of
-//! the same name is given with `--input`.
+//! `deft run NAME --flag value` accepts the inputs of the skill as flags, mixed with deft's own flags. This
+//! module rewrites them to `--input flag=value` before clap parses the command line. Flags that clap knows
+//! take precedence; an input of the same name must be given with `--input`.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use clap::{Command, CommandFactory};
 
 use super::Args;
 
-/// The command line as clap can read it.
+/// Rewrites the command line to a form that clap can parse.
 pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let words: Vec<OsString> = words.into_iter().collect();
     let Some(at) = run_command(&words) else {
@@ -24,7 +24,7 @@ pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
         let Some(flag) = text.strip_prefix("--").filter(|flag| !flag.is_empty()) else {
-            // The first bare word is the skill; a second one is for clap to complain about.
+            // The first bare word is the skill; clap reports a second one.
             named |= !text.starts_with('-');
             out.push(word);
             continue;
@@ -56,21 +56,22 @@ pub(crate) fn rewrite(words: impl IntoIterator<Item = OsString>) -> Vec<OsString
     out
 }
 
-/// The skill of `deft run NAME --help`.
+/// Returns the skill in `deft run NAME --help`, or `None` for any other command line.
 pub(crate) fn skill_to_explain(words: &[OsString]) -> Option<String> {
     let rest = &words[run_command(words)? + 1..];
     let wants_help = rest.iter().any(|word| word == "--help" || word == "-h");
     skill_to_run(words).filter(|_| wants_help)
 }
 
-/// The skill of `deft run NAME`.
+/// Returns the skill in `deft run NAME`, or `None` for any other command line.
 pub(crate) fn skill_to_run(words: &[OsString]) -> Option<String> {
     let rest = &words[run_command(words)? + 1..];
     let name = rest.iter().find(|word| !is_flag(&word.to_string_lossy()))?;
     Some(name.to_string_lossy().into_owned())
 }
 
-/// A flag of deft that is no input, where a value behind it looks as if an input was meant.
+/// Returns a flag of deft that takes no value but is followed by one: probably meant as an input of the
+/// skill.
 pub(crate) fn mistaken_flag(words: impl IntoIterator<Item = OsString>) -> Option<String> {
     let words: Vec<OsString> = words.into_iter().collect();
     let at = run_command(&words)?;
@@ -92,19 +93,19 @@ pub(crate) fn mistaken_flag(words: impl IntoIterator<Item = OsString>) -> Option
     None
 }
 
-/// Whether deft has a flag of this name for `deft run`, so that an input cannot be given by it.
+/// Whether `deft run` has a flag `name`. An input of that name must be given with `--input`.
 pub(crate) fn is_own_flag(name: &str) -> bool {
     KnownFlags::from_command(&Args::command())
         .takes_value(name)
         .is_some()
 }
 
-/// How an input is given whose name is that of a flag.
+/// Returns the hint that explains how to give an input whose name is also a flag of deft.
 pub(crate) fn own_flag_hint(name: &str) -> String {
     format!("`--{name}` is a flag of deft; give the input with `--input {name}=VALUE`")
 }
 
-/// Where `run` stands, if it is the command.
+/// Returns the index of `run` in `words` if it is the subcommand.
 fn run_command(words: &[OsString]) -> Option<usize> {
     let known = KnownFlags::from_command(&Args::command());
     let mut at = 1;
@@ -122,7 +123,7 @@ fn run_command(words: &[OsString]) -> Option<usize> {
     None
 }
 
-/// A number may begin with a minus sign and is a value.
+/// Whether `word` is a flag. A negative number such as `-3` is a value.
 fn is_flag(word: &str) -> bool {
     word.starts_with("--")
         || word.starts_with('-') && word.len() > 1 && word.parse::<f64>().is_err()
@@ -138,7 +139,7 @@ fn inputs(name: &str, values: &[String]) -> Vec<OsString> {
         .collect()
 }
 
-/// The flags that clap knows for `deft run`.
+/// The flags that clap knows for `deft run`, and whether each takes a value.
 struct KnownFlags(Vec<(String, bool)>);
 
 impl KnownFlags {
@@ -199,7 +200,7 @@ mod tests {
         }
     }
 
-    /// An input with the name of a flag: a value behind a flag that takes none was meant for it.
+    /// A value after a flag that takes none shows that the flag was meant as an input of the same name.
     #[test]
     fn a_flag_that_was_meant_as_an_input_is_found() {
         for (given, expected) in [

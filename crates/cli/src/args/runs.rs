@@ -94,7 +94,7 @@ pub(crate) struct RunPrune {
     /// Show what would be deleted without deleting it
     #[arg(long)]
     pub dry_run: bool,
-    /// Delete for good instead of moving to the trash
+    /// Delete permanently instead of moving to the trash
     #[arg(long)]
     pub no_trash: bool,
     /// Delete without asking
@@ -113,7 +113,7 @@ pub(crate) struct RunList {
     /// Only runs with this outcome
     #[arg(long, value_parser = ["success", "error", "skipped", "missed", "blocked", "cancelled", "interrupted"])]
     pub outcome: Option<String>,
-    /// Also list answers of chats
+    /// Include chat answers
     #[arg(long)]
     pub chats: bool,
     #[command(flatten)]
@@ -125,7 +125,7 @@ pub(crate) struct Resume {
     /// The run id, a prefix of it, or `last`
     #[arg(add = complete::runs())]
     pub id: String,
-    /// The revision of the skill to resume with, if it has changed
+    /// The skill revision to resume with, if the skill has changed
     #[arg(long, value_name = "WHICH")]
     pub revision: Option<WhichRevision>,
     /// Approve every confirmation; this is recorded
@@ -155,11 +155,11 @@ pub(crate) struct Export {
 pub(crate) enum Approvals {
     /// List pending approvals
     List {
-        /// Include answered ones
+        /// Include answered approvals
         #[arg(long)]
         all: bool,
     },
-    /// Approve
+    /// Approve a pending operation
     Approve {
         /// The approval id, a prefix of it, or `last`
         id: String,
@@ -177,7 +177,7 @@ pub(crate) enum Approvals {
         /// The grant id, a prefix of it, or `last`
         id: String,
     },
-    /// Reject, which stops the run
+    /// Reject a pending operation and stop its run
     Reject {
         /// The approval id, a prefix of it, or `last`
         id: String,

@@ -16,9 +16,9 @@ pub(crate) enum Schedule {
     Next(Next),
     /// Show when an expression would fire
     Preview(Preview),
-    /// Simulate a period: what would run, be missed or be coalesced
+    /// Simulate a period and show which slots run, are missed or are coalesced
     Simulate(Simulate),
-    /// Give a skill a schedule, in words
+    /// Set the schedule of a skill, in words or as a cron expression
     Add(ScheduleAdd),
     /// Stop a skill from firing until it is resumed
     Pause {
@@ -26,7 +26,7 @@ pub(crate) enum Schedule {
         #[arg(required = true, add = complete::skills())]
         name: Vec<String>,
     },
-    /// Let a paused skill fire again
+    /// Resume a paused skill
     Resume {
         /// The skill, by id or name
         #[arg(required = true, add = complete::skills())]
@@ -112,7 +112,7 @@ pub(crate) struct Simulate {
     pub roots: Roots,
 }
 
-/// Enough for every purpose, and the answer still fits into memory.
+/// Returns the parser of `-n`. Its maximum keeps the result small enough for memory.
 fn count() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=100_000)
 }

@@ -16,25 +16,25 @@ pub(crate) struct Setup {
     /// The provider of the model, such as `anthropic`, `openai` or `ollama`
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
-    /// The model, as the provider calls it
+    /// The provider's name for the model
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// The address of the provider, or of any server with the chat completions API
+    /// The URL of the provider, or of any server with the chat completions API
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// Look for model servers here instead of at the usual ports; `none` for nowhere (repeatable)
+    /// Probe this address for a model server instead of the usual ports; `none` probes nothing (repeatable)
     #[arg(long, value_name = "ADDRESS")]
     pub probe: Vec<String>,
-    /// Do not call the model
+    /// Do not test the model with a call
     #[arg(long)]
     pub no_test: bool,
-    /// Add no skill folders
+    /// Do not add skill folders
     #[arg(long)]
     pub no_skills: bool,
-    /// Import no MCP servers
+    /// Do not import MCP servers
     #[arg(long)]
     pub no_mcp: bool,
-    /// Install the service that starts deft by itself
+    /// Install a service that starts deft automatically
     #[arg(long, conflicts_with = "no_service")]
     pub service: bool,
     /// Do not offer the service
@@ -44,19 +44,19 @@ pub(crate) struct Setup {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tokens {
-    /// Make a token; it is shown once
+    /// Create a token; it is shown only once
     Add {
-        /// Its name, such as the program or device that uses it
+        /// A name for the token, such as the program or device that uses it
         name: String,
-        /// What it allows: looking, also running skills, or everything
+        /// What the token allows: reading, also running skills, or everything
         #[arg(long, value_enum)]
         scope: TokenScopeArg,
     },
-    /// List tokens and what they allow; never the tokens themselves
+    /// List tokens and what they allow, without the tokens themselves
     List,
-    /// End a token
+    /// Revoke a token
     Revoke {
-        /// Its name
+        /// The token's name
         name: String,
     },
 }
@@ -65,11 +65,11 @@ pub(crate) enum Tokens {
 pub(crate) enum Hooks {
     /// List hooks with their addresses and skills
     List,
-    /// Send a signed delivery to the daemon that is up
+    /// Send a signed test delivery to the running daemon
     Test {
-        /// The hook
+        /// The hook's name
         name: String,
-        /// The body, a file with JSON; `-` reads it from stdin [default: one that deft makes up]
+        /// A JSON file to send as the body; `-` reads stdin [default: a generated body]
         #[arg(long, value_name = "FILE")]
         payload: Option<PathBuf>,
     },
@@ -78,7 +78,7 @@ pub(crate) enum Hooks {
 /// The scope of a token.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum TokenScopeArg {
-    /// Look at everything but secrets
+    /// Read everything except secrets
     Read,
     /// Also run skills, call tools and answer questions
     Run,
@@ -88,24 +88,24 @@ pub(crate) enum TokenScopeArg {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secrets {
-    /// Store a secret: type it at the prompt, or pipe it in
+    /// Store a secret, typed at the prompt or piped in
     Set {
-        /// Its name, such as `ANTHROPIC_API_KEY`
+        /// The secret's name, such as `ANTHROPIC_API_KEY`
         name: String,
-        /// Store it in a file of the home, also where there is a keyring
+        /// Store it in a file of the home, even if a keyring is available
         #[arg(long)]
         file: bool,
     },
-    /// List secrets and where they are; never their values
+    /// List secrets and where they are stored, without their values
     List,
     /// Remove a stored secret
     Rm {
-        /// Its name
+        /// The secret's name
         name: String,
     },
     /// Check that secrets can be read
     Test {
-        /// Their names [default: all]
+        /// Names of secrets [default: all]
         names: Vec<String>,
     },
 }

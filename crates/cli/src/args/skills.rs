@@ -11,9 +11,9 @@ use crate::complete;
 pub(crate) enum Skills {
     /// List skills
     List(List),
-    /// Show one skill; for a skill of an MCP server, `SERVER/NAME` asks that server
+    /// Show one skill; `SERVER/NAME` reads it from an MCP server
     Show {
-        /// Its id or name; `SERVER/NAME/FILE` is a file of a skill of a server
+        /// The skill's id or name; `SERVER/NAME/FILE` shows one file of a server's skill
         #[arg(add = complete::skills())]
         name: String,
         #[command(flatten)]
@@ -40,22 +40,22 @@ pub(crate) enum Skills {
         #[arg(add = complete::skills())]
         name: String,
     },
-    /// Let agents load a skill of an MCP server, as long as its files stay the same
+    /// Allow agents to load a skill of an MCP server while its files are unchanged
     Approve {
         /// The skill, as `deft skills list` shows it
         #[arg(value_name = "SERVER/NAME")]
         skill: String,
-        /// Approve only this content, by the revision that `deft skills show` prints
+        /// Approve only this revision, as `deft skills show` prints it
         #[arg(long, value_name = "REVISION")]
         revision: Option<String>,
     },
-    /// Take the approval of a skill of an MCP server back
+    /// Revoke the approval of a skill of an MCP server
     Revoke {
-        /// The skill
+        /// The skill, as `deft skills list` shows it
         #[arg(value_name = "SERVER/NAME")]
         skill: String,
     },
-    /// Drop the changes of assistants to a file skill, so that the file counts again
+    /// Discard the changes that assistants made to a skill, and use its file again
     Restore {
         /// The skill's id, number or name
         #[arg(add = complete::skills())]
@@ -87,13 +87,13 @@ pub(crate) enum Skills {
 pub(crate) struct List {
     /// Words to search for in names, tags and descriptions
     pub words: Vec<String>,
-    /// Only this domain
+    /// Only skills of this domain
     #[arg(long)]
     pub domain: Option<String>,
     /// Only skills with this tag
     #[arg(long)]
     pub tag: Option<String>,
-    /// Only this tier
+    /// Only skills of this tier
     #[arg(long, value_parser = ["direct", "workflow", "agent", "command"])]
     pub tier: Option<String>,
     /// Maximum number of results
@@ -130,10 +130,10 @@ pub(crate) enum NewKind {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Validate {
-    /// Files and folders
+    /// Files and folders to check
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Which rules apply
+    /// The set of rules to apply
     #[arg(long, default_value = "deft")]
     pub profile: ProfileName,
     /// Output format
@@ -145,7 +145,7 @@ pub(crate) struct Validate {
 pub(crate) enum ProfileName {
     /// Lenient: load what can be loaded and warn about the rest
     Deft,
-    /// The open format's reference validator, for SKILL.md files only
+    /// The rules of the open format's reference validator, for SKILL.md files only
     Agentskills,
 }
 
@@ -166,7 +166,7 @@ pub(crate) struct Import {
     /// Files, folders, archives, `github:owner/repo[/path][@ref]`, git addresses, `mcp:SERVER/NAME`, or `crontab`
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
-    /// The format of the files, if their names do not tell
+    /// The format of the files, if their names do not show it
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<SourceFormat>,
     /// Replace existing skills
@@ -197,10 +197,10 @@ pub(crate) struct Export {
     /// [default: print]
     #[arg(long, value_name = "DIR|claude|cursor")]
     pub to: Option<PathBuf>,
-    /// The folder of skills for `--to claude` [default: `~/.claude/skills`], or the folder of the project for commands
+    /// The skills folder for `--to claude` [default: `~/.claude/skills`], or the project folder for commands
     #[arg(long, value_name = "DIR", requires = "to")]
     pub dir: Option<PathBuf>,
-    /// Only command files: of the named skills, or of all skills with `expose: true`
+    /// Write only command files, for the named skills or for all skills with `expose: true`
     #[arg(long, requires = "to")]
     pub commands: bool,
     /// The dialect to write [default: the files as they are]
@@ -232,7 +232,7 @@ pub(crate) enum ExportFormat {
 pub(crate) struct Prompt {
     /// Skill folders, in this order [default: the skills of the home]
     pub paths: Vec<PathBuf>,
-    /// What to print
+    /// Output format
     #[arg(long, default_value = "xml")]
     pub format: PromptFormat,
     /// Maximum length of the list in characters

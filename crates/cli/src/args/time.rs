@@ -1,4 +1,5 @@
-//! `deft up`, `deft status`, `deft logs`, `deft demo`, `deft tick`, `deft jobs …`, `deft notices …`, `deft init` and `deft doctor`.
+//! `deft up`, `deft status`, `deft logs`, `deft demo`, `deft tick`, `deft jobs …`, `deft notices …`,
+//! `deft init` and `deft doctor`.
 
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ pub(crate) enum LogForm {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Status {
-    /// Redraw the screen as things change, and answer approvals by key
+    /// Redraw the screen on changes, and answer approvals with keys
     #[arg(long)]
     pub watch: bool,
 }
@@ -60,7 +61,7 @@ pub(crate) struct Tick {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Jobs {
-    /// Queue a job, as `queue_task` takes it
+    /// Queue a job, with the arguments of the tool `queue_task`
     Queue {
         /// Arguments as `name=value`; JSON values are parsed
         #[arg(value_name = "NAME=VALUE")]
@@ -89,7 +90,7 @@ pub(crate) enum Jobs {
 pub(crate) enum Notices {
     /// List notices and their delivery state, newest first
     List {
-        /// Only undelivered ones
+        /// List only undelivered notices
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
@@ -97,7 +98,7 @@ pub(crate) enum Notices {
     },
     /// Retry undelivered notices
     Retry {
-        /// The notice's number, or `last` [default: all undelivered ones]
+        /// The notice's number, or `last` [default: all undelivered notices]
         id: Option<String>,
     },
 }

@@ -14,13 +14,13 @@ pub(crate) enum Tools {
     List(ToolList),
     /// Show one tool and its parameters
     Show {
-        /// Its name
+        /// The tool's name
         #[arg(add = complete::tools())]
         name: String,
     },
-    /// Ask again before calls of a tool in chats (takes back an `always`)
+    /// Ask again before calls of a tool in chats (revokes an `always`)
     Forget {
-        /// Its name
+        /// The tool's name
         #[arg(add = complete::tools())]
         name: String,
     },
@@ -37,7 +37,7 @@ pub(crate) struct ToolList {
     /// Only tools of this server
     #[arg(long)]
     pub server: Option<String>,
-    /// Ask the servers again instead of using the stored list
+    /// Query the servers instead of using the stored list
     #[arg(long)]
     pub refresh: bool,
     /// Maximum number of results
@@ -71,14 +71,14 @@ pub(crate) enum Mcp {
     Add(McpAdd),
     /// Remove a server from the configuration
     Remove {
-        /// Its name
+        /// The server's name
         name: String,
     },
-    /// Sign in to a server that asks for OAuth
+    /// Sign in to a server that requires OAuth
     Login(McpLogin),
     /// Forget the sign-in to a server
     Logout {
-        /// Its name
+        /// The server's name
         name: String,
     },
     /// Connect to a server and show what it offers
@@ -86,7 +86,7 @@ pub(crate) enum Mcp {
         /// The server's name [default: all]
         name: Option<String>,
     },
-    /// Make deft available in another program: write its entry, or remove it
+    /// Add deft to the MCP servers of another program, or remove it
     Install(McpInstall),
     /// Import servers from another program's file
     Import {
@@ -104,13 +104,13 @@ pub(crate) enum Mcp {
 #[derive(Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct McpInstall {
-    /// The program
+    /// The program to configure
     #[arg(long, value_name = "CLIENT")]
     pub client: HostName,
-    /// For you in every folder, or for the current folder
+    /// Configure it for you in every folder, or for the current folder
     #[arg(long, default_value = "user")]
     pub scope: ScopeName,
-    /// Let the program call the daemon instead of starting deft
+    /// Connect the program to the daemon instead of letting it start deft
     #[arg(long)]
     pub http: bool,
     /// The name of the entry
@@ -147,10 +147,10 @@ pub(crate) enum ScopeName {
 pub(crate) struct McpLogin {
     /// The server's name
     pub name: String,
-    /// A scope to ask for besides those that the server names (repeatable)
+    /// A scope to request in addition to those that the server names (repeatable)
     #[arg(long = "scope", value_name = "SCOPE")]
     pub scopes: Vec<String>,
-    /// Print the address and take the one where the browser ends, from the prompt or a pipe
+    /// Print the sign-in address, and read the address the browser ends at from the prompt or a pipe
     #[arg(long)]
     pub no_browser: bool,
     /// How long to wait for the browser [default: 5m]
@@ -189,12 +189,12 @@ pub(crate) enum Config {
     },
     /// Show one setting
     Get {
-        /// Such as `time.zone`
+        /// The setting, such as `time.zone`
         key: String,
     },
-    /// Change one setting in the file
+    /// Change one setting in the configuration file
     Set {
-        /// Such as `time.zone`
+        /// The setting, such as `time.zone`
         key: String,
         /// The value; TOML values are parsed
         value: String,

@@ -1,4 +1,4 @@
-//! `deft approvals …`: questions that wait for an answer.
+//! `deft approvals …`: pending approvals.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ use deft_wire::approval::{ApprovalAnswer, ApprovalDocument, ApprovalList, Approv
 
 mod grants;
 
-/// Who answers, as the record says.
+/// The name stored as the author of an answer.
 const BY: &str = "deft approvals";
 
 pub(crate) fn run(command: &Approvals, global: &Global, output: &Output) -> Done {
@@ -93,7 +93,7 @@ fn row(approval: &ApprovalView, zone: &TimeZone) -> Row {
         .line_below(call.map(|call| Cell::toned(call, Tone::Dim)))
 }
 
-/// Confirms the answer, and says what continues the run.
+/// Prints the answered approval and what continues the run.
 fn say_answered(app: &App, approval: ApprovalView, always: bool, output: &Output) -> Done {
     if output.json {
         output.document(&json!(ApprovalDocument { approval }))?;

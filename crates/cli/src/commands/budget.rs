@@ -1,4 +1,4 @@
-//! `deft budget`: what was used today, the limits, and agents that were paused.
+//! `deft budget`: today's usage, limits, and paused agents.
 
 use std::process::ExitCode;
 
@@ -117,7 +117,7 @@ fn row(scope: &BudgetScope) -> Row {
     ])
 }
 
-/// The amount that calls in progress may still use.
+/// Formats the amount reserved for calls in flight.
 fn held(used: &ScopeUsage) -> String {
     match (used.reserved_tokens, used.reserved_usd) {
         (0, money) if money == Usd::default() => "-".to_owned(),
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::table::Paper;
 
-    /// A pause that a limit ends, and one that a person ends.
+    /// Pauses that end at an instant, and pauses that a person must end.
     #[test]
     fn a_pause_says_what_ends_it() {
         let paused = |until| PausedAgent {

@@ -1,4 +1,4 @@
-//! `deft cmd`: command lines, as a model would write them.
+//! `deft cmd`: runs command lines as a model would write them.
 
 use std::process::ExitCode;
 
@@ -10,8 +10,9 @@ use deft_service::runs::RunWork;
 use deft_wire::command::{CommandBatch, CommandView};
 use deft_wire::model::RunStatus;
 
-use super::run::{INTERRUPTED, Watch};
+use super::run::Watch;
 use crate::args::{Global, Roots};
+use crate::exit::Exit;
 use crate::failure::Done;
 use crate::output::Output;
 
@@ -36,20 +37,20 @@ pub(crate) fn run(text: &str, global: &Global, roots: &Roots, output: &Output) -
     }
 }
 
-/// The commands of one text.
+/// The state shared by the commands of one text.
 struct Session<'a> {
     shell: CommandShell,
     global: &'a Global,
     roots: &'a Roots,
     output: &'a Output,
-    /// The program was asked to end.
+    /// Whether a signal asked the process to end.
     interrupted: bool,
-    /// The last run waits for an answer.
+    /// Whether the last run waits for an approval.
     is_waiting: bool,
 }
 
 impl Session<'_> {
-    /// One command: its failure is the failure of the program.
+    /// Runs a single command. Its failure is the failure of the process.
     fn run_one(&mut self, command: &WrittenCommand) -> Done<CommandView> {
         match self.shell.answer(command)? {
             Answer::Result(result) => Ok(result),
@@ -57,11 +58,11 @@ impl Session<'_> {
         }
     }
 
-    /// Several commands, in order; one that fails does not hide the others (S2.48).
+    /// Runs several commands in order. A failed command does not prevent the others (S2.48).
     fn run_several(&mut self, commands: &[WrittenCommand]) -> Vec<CommandView> {
         let mut results = Vec::new();
         for command in commands {
-            // A signal to end ends the rest too.
+            // A signal also stops the remaining commands.
             if self.interrupted {
                 break;
             }
@@ -78,7 +79,7 @@ impl Session<'_> {
     fn perform(&mut self, command: &CommandRun) -> Done<CommandView> {
         self.output.complain_if(command.warning.clone());
         let app = App::open(&self.global.workspace_of(self.roots))?;
-        // A model sees no progress and answers no prompt.
+        // A model sees no progress and cannot answer prompts.
         let alone = Global {
             quiet: true,
             no_input: true,
@@ -116,15 +117,16 @@ impl Session<'_> {
             }
         }
         Ok(match results {
-            _ if self.interrupted => ExitCode::from(INTERRUPTED),
+            _ if self.interrupted => ExitCode::from(Exit::Interrupted),
             _ if worked => ExitCode::SUCCESS,
-            [_] if self.is_waiting => ExitCode::from(5),
-            _ => ExitCode::from(1),
+            [_] if self.is_waiting => ExitCode::from(Exit::Waiting),
+            _ => ExitCode::from(Exit::Unsuccessful),
         })
     }
 }
 
-/// A result is data, a failure is not. Among several, each result stands below its command.
+/// Prints a result to stdout, or a failure to stderr. With several commands, each result is printed below its
+/// command.
 fn print_text(result: &CommandView, with_command: bool, output: &Output) -> Done<()> {
     let head = if with_command {
         format!("command: {}\n", result.command)

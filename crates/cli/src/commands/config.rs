@@ -1,4 +1,4 @@
-//! `deft config`: the settings, where they come from, and changes to them.
+//! `deft config`: shows settings and their origin, and changes them.
 
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ fn show(workspace: &Workspace, origin: bool, output: &Output) -> Done {
     }
     all.settings.retain(Setting::matters);
     output.data(lines(&all.settings, origin, output))?;
-    // A list is useful also when something in it is wrong.
+    // The list is useful even if some settings are invalid.
     if all.problems > 0 {
         let count = counted(all.problems, "problem");
         output.note(&format!("{count} found: `deft config validate` says more"));
@@ -39,7 +39,7 @@ fn show(workspace: &Workspace, origin: bool, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Settings as lines of TOML, which can be pasted into the file.
+/// Formats settings as lines of TOML that can be pasted into the file.
 fn lines(settings: &[Setting], origin: bool, output: &Output) -> String {
     if !origin {
         return settings
@@ -60,17 +60,11 @@ fn line(setting: &Setting) -> String {
 }
 
 fn place(setting: &Setting) -> String {
-    let place = match &setting.origin {
+    match &setting.origin {
         Origin::Default => "default".to_owned(),
         Origin::File { line } => format!("config.toml:{line}"),
         Origin::Variable(name) => name.clone(),
-    };
-    let later = if setting.is_later() {
-        ", not used yet"
-    } else {
-        ""
-    };
-    format!("{place}{later}")
+    }
 }
 
 fn get(workspace: &Workspace, key: &str, output: &Output) -> Done {

@@ -1,4 +1,4 @@
-//! `deft demo crash`: shows what deft does after a crash, with a word about each part.
+//! `deft demo crash`: demonstrates recovery from a crash and explains each step.
 
 use std::process::ExitCode;
 

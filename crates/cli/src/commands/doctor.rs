@@ -1,4 +1,4 @@
-//! `deft doctor`: prints what the checks of a home found.
+//! `deft doctor`: prints the results of the checks of a home.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `deft` alone: the state of the home, and what to try next.
+//! `deft` without a subcommand: the state of the home, and suggested commands.
 use std::process::ExitCode;
 
 use deft_service::status::StatusReader;
@@ -9,7 +9,7 @@ use crate::args::Global;
 use crate::failure::Done;
 use crate::output::Output;
 
-/// How many commands are suggested.
+/// The number of suggested commands.
 const SUGGESTED: usize = 3;
 
 pub(crate) fn run(global: &Global, output: &Output) -> Done {
@@ -29,7 +29,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A command and what it does.
+/// A command and its description.
 type Suggestion = (&'static str, &'static str);
 
 const NO_HOME: [Suggestion; SUGGESTED] = [
@@ -38,7 +38,7 @@ const NO_HOME: [Suggestion; SUGGESTED] = [
     ("deft --help", "all commands"),
 ];
 
-/// The commands that help most now, the most urgent first.
+/// Returns the most useful commands for the current state, the most urgent first.
 fn suggestions(view: &StatusView) -> Vec<Suggestion> {
     let urgent: [(bool, Suggestion); 6] = [
         (

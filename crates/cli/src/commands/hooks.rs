@@ -1,4 +1,4 @@
-//! `deft hooks`: which deliveries of other programs fire skills, and one by hand.
+//! `deft hooks`: lists hooks, and sends a test delivery.
 
 use std::io::Read;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) fn run(command: &Hooks, global: &Global, output: &Output) -> Done {
     }
 }
 
-/// Sends a delivery and says what it fired. It fails if that is nothing.
+/// Sends a test delivery and prints the skills it fired. The exit code is 1 if it fired none.
 fn test(name: &str, payload: Option<&Path>, global: &Global, output: &Output) -> Done {
     let payload = payload.map(read_payload).transpose()?;
     let receipt = hooks::send_trial(&global.workspace(), name, payload)?;

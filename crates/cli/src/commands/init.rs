@@ -1,4 +1,4 @@
-//! `deft init`: prepares a home.
+//! `deft init`: creates a home.
 
 use std::process::ExitCode;
 

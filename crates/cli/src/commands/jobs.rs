@@ -26,7 +26,7 @@ pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
     }
 }
 
-/// Does something that a daemon has to know.
+/// Opens the home, runs `work`, and notifies the daemon on closing.
 fn write(global: &Global, work: impl FnOnce(&App) -> Done) -> Done {
     let app = App::without_skills(&global.workspace())?;
     let done = work(&app);

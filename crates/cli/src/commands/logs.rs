@@ -12,7 +12,7 @@ use crate::failure::Done;
 use crate::output::Output;
 use crate::terminal::StyledText;
 
-/// How often new lines are looked for.
+/// The interval at which to look for new lines.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &Logs, global: &Global, output: &Output) -> Done {
@@ -49,8 +49,8 @@ fn print(lines: &[LogLine], zone: &TimeZone, output: &Output) -> Done<()> {
     Ok(())
 }
 
-/// The time, the level, the message, and what else the line says. Further lines of a message are
-/// indented: none of them can pass for a line of its own.
+/// Formats a log line: the time, the level, the message and its fields. Continuation lines of a message are
+/// indented, so they cannot be mistaken for log lines.
 fn text(line: &LogLine, zone: &TimeZone, color: bool) -> StyledText {
     let at = line.at.map(|at| at.to_zoned(zone.clone()));
     let at = at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());

@@ -1,4 +1,4 @@
-//! `deft man`: manual pages from the help.
+//! `deft man`: generates manual pages from the help.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(crate) fn run(folder: &Path, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page of a command and of all below it.
+/// Writes the pages of a command and its subcommands.
 fn write(command: &clap::Command, folder: &Path, written: &mut Vec<String>) -> std::io::Result<()> {
     let page = clap_mangen::Man::new(command.clone());
     let name = page.get_filename();

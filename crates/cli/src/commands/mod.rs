@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands of the command line, one file each.
 
 mod approvals;
 mod budget;
@@ -35,13 +35,13 @@ use std::process::ExitCode;
 use crate::args::{Args, Command, Skills};
 use crate::failure::Done;
 use crate::output::Output;
-pub(crate) use run::{INTERRUPTED, help as run_help};
+pub(crate) use run::help as run_help;
 
-/// The hint after a schedule was set while no daemon runs.
+/// The hint printed after a schedule is set while no daemon is running.
 const NOTHING_IS_UP: &str =
     "nothing fires until deft is up: `deft up` starts it, `deft tick` does what is due once";
 
-/// Whether this process is the sandbox, which takes no other argument.
+/// Whether this process is the sandbox, which takes no other arguments.
 pub(crate) fn is_worker() -> bool {
     let mut args = std::env::args_os().skip(1);
     args.next()
@@ -49,14 +49,14 @@ pub(crate) fn is_worker() -> bool {
         && args.next().is_none()
 }
 
-/// Carries a command out.
+/// Runs a command.
 pub(crate) fn run(args: Args, output: &Output) -> Done {
     let global = &args.global;
     match args.command {
         None => home_summary::run(global, output),
         Some(Command::Up(args)) => up::run(&args, global, output),
         Some(Command::Setup(args)) => setup::run(&args, global, output),
-        // It has nothing to ask yet, so that both ways are the same.
+        // `init` never asks, so `--yes` changes nothing.
         Some(Command::Init { yes: _ }) => init::run(global, output),
         Some(Command::Doctor { fix }) => doctor::run(fix, global, output),
         Some(Command::Status(args)) => status::run(&args, global, output),

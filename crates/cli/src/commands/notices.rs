@@ -1,4 +1,4 @@
-//! `deft notices …`: messages to people, and whether they arrived.
+//! `deft notices …`: notices and their delivery.
 
 use std::mem;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `deft remind`: a reminder in words, and the sentence about a schedule that was changed.
+//! `deft remind`: sets a reminder from words. Also formats the sentence about a changed schedule.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Remind, global: &Global, output: &Output) -> Done {
     say_change("reminder", &change, output)
 }
 
-/// Prints what became of a schedule in one sentence.
+/// Prints a change of a schedule as one sentence.
 pub(crate) fn say_change(noun: &str, change: &ScheduleChange, output: &Output) -> Done {
     if output.json {
         output.document(change)?;
@@ -59,7 +59,7 @@ fn sentence(noun: &str, change: &ScheduleChange, now: Timestamp) -> String {
     }
 }
 
-/// The schedule in words and its next fire: "once, today at 15:05 (Europe/Berlin), in 5 min".
+/// Describes a schedule and its next fire: "once, today at 15:05 (Europe/Berlin), in 5 min".
 fn describe_timing(change: &ScheduleChange, now: Timestamp) -> String {
     let words = change.words.as_deref().unwrap_or("no schedule");
     let next = change.next.as_deref().and_then(|text| text.parse().ok());
@@ -68,16 +68,16 @@ fn describe_timing(change: &ScheduleChange, now: Timestamp) -> String {
     };
     let distance = distance(next, now);
     match &change.next_words {
-        // The words of an instant name it already.
+        // The words of a one-shot schedule already contain the instant.
         Some(at) if !words.contains(at.as_str()) => format!("{words}, next {at}, {distance}"),
         Some(_) | None => format!("{words}, {distance}"),
     }
 }
 
-/// Rounds lengths of time: a moment has passed since "in 2 hours" was read.
+/// Added to round durations: a moment has passed since "in 2 hours" was parsed.
 const HALF_A_MINUTE: SignedDuration = SignedDuration::from_secs(30);
 
-/// How far away an instant is: "in 5 min" within the hour, else "in 3 hours".
+/// Formats the time until an instant: "in 5 min" within the hour, otherwise "in 3 hours".
 fn distance(at: Timestamp, now: Timestamp) -> String {
     let ahead = at.duration_since(now);
     match ahead.as_secs() {

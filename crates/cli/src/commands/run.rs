@@ -1,4 +1,4 @@
-//! `deft run`: one run, from here to its end, with its steps on the screen.
+//! `deft run`: runs a skill to its end and shows its steps.
 
 use std::io::Read;
 use std::path::Path;
@@ -29,11 +29,8 @@ mod outcome;
 
 pub(crate) use outcome::exit_code;
 
-/// How often the spinner turns.
+/// The interval of the spinner.
 const TURN: Duration = Duration::from_millis(120);
-
-/// The exit code of a program that was asked to end.
-pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open_for(&args.name, &global.workspace_of(&args.roots))?;
@@ -67,7 +64,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     watch.drive_and_close(app, RunWork::Start(start))
 }
 
-/// The failure to find a skill. Of a broken file, what is wrong with it is shown.
+/// Returns the failure to prepare a skill. If its file is broken, also prints the problems of the file.
 fn broken(unprepared: PrepareError, output: &Output) -> Failure {
     let mut failure = unprepared.failure;
     if let Some(path) = unprepared.broken_file
@@ -93,16 +90,16 @@ fn detach(app: &App, start: StartRun, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run that was driven here.
+/// A run that this process drove.
 pub(crate) struct Driven {
     pub run: DrivenRun,
-    /// The program was asked to end before the run did.
+    /// Whether a signal arrived before the run ended.
     pub interrupted: bool,
-    /// Signals that are still to come.
+    /// The receiver of further signals.
     pub ends: Ends,
 }
 
-/// The view of a run that is driven, here or by `runs resume` and `runs rerun`.
+/// How to drive and display a run, for `run`, `runs resume` and `runs rerun`.
 pub(crate) struct Watch<'a> {
     pub steps: Vec<PlannedStep>,
     pub yes: bool,
@@ -111,7 +108,7 @@ pub(crate) struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Drives a run, prints what became of it, and ends what was started for it.
+    /// Drives a run, prints its outcome, and closes the app.
     pub(crate) fn drive_and_close(self, app: App, work: RunWork) -> Done {
         let output = self.output;
         let driven = self.drive(&app, work)?;
@@ -123,7 +120,7 @@ impl Watch<'_> {
         code
     }
 
-    /// Drives a run to its end, draws it, and asks what it asks.
+    /// Drives a run to its end, draws its progress, and asks its questions.
     pub(crate) fn drive(self, app: &App, work: RunWork) -> Done<Driven> {
         let tree = Tree::new(self.steps, self.output.styles_stderr(), app.zone.clone());
         let screen = Screen::start(tree, self.output.json || self.output.quiet);
@@ -135,7 +132,7 @@ impl Watch<'_> {
         let drive = runs::drive(app, work, answers)?;
         let (watched, ends) = app.block_on(async {
             let mut ends = Ends::listen();
-            // In a box: it is large.
+            // Boxed because the future is large.
             let watched = Box::pin(watch(drive, &screen, &mut ends)).await;
             (watched, ends)
         });
@@ -154,8 +151,8 @@ impl Watch<'_> {
     }
 }
 
-/// Drives a run and draws it. The first signal to end cancels the run, the second one leaves it as it is.
-/// Gives back whether there was one.
+/// Drives a run and draws its progress. The first signal cancels the run; the second one leaves it without
+/// waiting. Returns the run and whether a signal arrived.
 async fn watch(mut drive: Drive, screen: &Screen, ends: &mut Ends) -> Done<(DrivenRun, bool)> {
     let mut turn = tokio::time::interval(TURN);
     let mut interrupted = false;
@@ -179,8 +176,8 @@ async fn watch(mut drive: Drive, screen: &Screen, ends: &mut Ends) -> Done<(Driv
     }
 }
 
-/// Signals that ask the program to end. They are received from the first moment to the last: one that
-/// comes while nothing waits for it is there when something does.
+/// Signals that ask the process to end. They are received for the whole lifetime of this value: a signal that
+/// arrives while nothing waits is returned by the next wait.
 pub(crate) struct Ends {
     keys: Option<Signal>,
     signals: Option<Signal>,
@@ -194,7 +191,7 @@ impl Ends {
         }
     }
 
-    /// Waits for the next one; gives its name.
+    /// Waits for the next signal and returns its name.
     pub(crate) async fn next(&mut self) -> &'static str {
         tokio::select! {
             () = next_signal(&mut self.keys) => "ctrl-c",
@@ -210,7 +207,7 @@ async fn next_signal(signal: &mut Option<Signal>) {
     }
 }
 
-/// The program was asked to end before there was a run.
+/// Returns the failure for a signal that arrived before the run began.
 fn not_begun() -> Failure {
     let failure = Failure::input("interrupted", "interrupted before the run began");
     Failure {
@@ -219,7 +216,7 @@ fn not_begun() -> Failure {
     }
 }
 
-/// Inputs from a file, from `--input`, and from flags that became `--input`.
+/// Collects the inputs from the file, from `--input`, and from flags rewritten to `--input`.
 fn inputs(args: &Run, skill: &PreparedSkill) -> Done<Object> {
     let mut inputs = match &args.file {
         Some(path) => read_file(path)?,
@@ -247,7 +244,7 @@ fn inputs(args: &Run, skill: &PreparedSkill) -> Done<Object> {
     Ok(inputs)
 }
 
-/// The value of an input that is named without one: only a switch has it.
+/// Returns `true` for an input given without a value. Fails if the input is not a switch.
 fn switched_on(name: &str, skill_name: &str, skill: &PreparedSkill) -> Done<Value> {
     let takes_value = |input: &InputName<'_>| input.name == name && !input.is_switch;
     if !skill.inputs().any(|input| takes_value(&input)) {
@@ -257,7 +254,7 @@ fn switched_on(name: &str, skill_name: &str, skill: &PreparedSkill) -> Done<Valu
     Err(failure.hint(format!("`deft run {skill_name} --{name} VALUE`")))
 }
 
-/// Inputs without which the skill does not run are named as they are typed.
+/// Fails if required inputs are missing. The message names them as they are typed.
 fn check_missing(name: &str, skill: &PreparedSkill, inputs: &Object) -> Done<()> {
     let missing = skill.inputs().filter(|input| input.needed);
     let missing: Vec<&str> = missing
@@ -283,8 +280,8 @@ fn check_missing(name: &str, skill: &PreparedSkill, inputs: &Object) -> Done<()>
     Err(Failure::input("invalid_input", message).hint(hint))
 }
 
-/// An input with the name of a flag of deft is given with `--input`: a flag given in its
-/// place is reported.
+/// Checks inputs whose names are flags of deft and that were not given with `--input`. Fails if such an input
+/// is required; prints a hint if the flag was given.
 fn check_own_flags(skill: &PreparedSkill, inputs: &Object, output: &Output) -> Done<()> {
     let shadowed = skill.inputs();
     let shadowed = shadowed.filter(|input| !inputs.contains_key(input.name));
@@ -303,7 +300,7 @@ fn check_own_flags(skill: &PreparedSkill, inputs: &Object, output: &Output) -> D
     Ok(())
 }
 
-/// Several values make one list, also where each was read as a list already.
+/// Flattens a value into a list, so several values of one input form one list even if some are lists.
 fn flat(value: Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items,
@@ -333,7 +330,8 @@ fn read_file(path: &Path) -> Done<Object> {
     }
 }
 
-/// `<(command)` and `/dev/stdin` are no regular files, and have another spelling.
+/// Returns the failure to read a file. For `<(command)` and `/dev/stdin`, which are not regular files, the
+/// hint names the alternative.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "errors of other kinds are all reported the same way"

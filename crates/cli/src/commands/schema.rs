@@ -1,4 +1,4 @@
-//! `deft schema`: JSON Schemas for editors and for programs that listen.
+//! `deft schema`: prints JSON Schemas for editors and for programs that read events.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `deft secrets`: stores, lists, removes and tests secrets. Values come in, and never go out.
+//! `deft secrets`: stores, lists, removes and tests secrets. Values are read, but never printed.
 
 use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::questions::Questions;
 use crate::table::{Cell, Column, Row, Table, Tone};
 
-/// The largest secret, as everywhere else.
+/// The maximum size of a secret in bytes, the same as everywhere else.
 const MAX_BYTES: u64 = 64 * 1024;
 
 pub(crate) fn run(command: &Secrets, global: &Global, output: &Output) -> Done {
@@ -31,7 +31,7 @@ pub(crate) fn run(command: &Secrets, global: &Global, output: &Output) -> Done {
 }
 
 fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
-    // Before the question: a value that was typed for nothing is a nuisance.
+    // Check the name before asking, so no value is typed in vain.
     check_secret_name(name)?;
     let value = match Questions::new(global, output) {
         Some(questions) => {
@@ -60,7 +60,7 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The value from a pipe. A terminal would show what is typed.
+/// Reads the value from a pipe. Refuses a terminal, which would echo it.
 fn piped() -> Done<String> {
     if io::stdin().is_terminal() {
         let message = "no value was piped in, and asking is not allowed";

@@ -1,5 +1,4 @@
-//! `deft tick`: one look at the schedules without a daemon. What is due is fired and run, and
-//! interrupted runs continue.
+//! `deft tick`: runs due schedules and queued jobs once, without a daemon, and resumes interrupted runs.
 
 use std::process::ExitCode;
 
@@ -64,7 +63,7 @@ fn text(report: &TickReport, app: &App) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A skill that fires by itself from now on; what a model is asked for costs.
+/// Describes a newly enabled skill: its next fire, and whether its runs ask a model, which costs money.
 fn enabled(enabled: &EnabledSkill, app: &App) -> String {
     let skill = &enabled.skill;
     let next = enabled.next_at;

@@ -1,4 +1,4 @@
-//! `deft tokens`: makes, lists and ends tokens of the API.
+//! `deft tokens`: creates, lists and revokes HTTP API tokens.
 
 use std::process::ExitCode;
 

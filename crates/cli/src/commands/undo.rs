@@ -1,4 +1,4 @@
-//! `deft undo`: brings back what was deleted last.
+//! `deft undo`: undoes the last deletion.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! `deft up`: starts the daemon of a home and waits for a signal.
+//! `deft up`: runs the daemon of a home until a signal arrives.
 //!
-//! Not here: what the daemon does, which is the service's.
+//! Not here: the work of the daemon, which is in the service.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::{Global, LogForm, Up};
+use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::logging::sinks;
 use crate::output::{Output, counted};
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     })
 }
 
-/// How long the start took, how many skills have a schedule, and when the next one fires.
+/// Formats the line printed on startup: the time it took, the number of scheduled skills, and the next run.
 fn ready_line(ready: &Ready, begun: Instant) -> String {
     let scheduled = usize::try_from(ready.scheduled).unwrap_or(usize::MAX);
     let next = ready.next.map_or("no run is planned".to_owned(), |at| {
@@ -78,7 +79,7 @@ fn greet(seeded: usize) {
          deft runs list              what has happened\n  \
          deft doctor                 what is missing for the rest\n\n"
     );
-    // What cannot be said is not worth failing for.
+    // A line that cannot be printed is not worth failing for.
     drop(Stream::Err.write(text));
 }
 
@@ -104,17 +105,17 @@ impl Signals {
         })
     }
 
-    /// The exit code that the next signal means.
+    /// Waits for the next signal and returns its exit code.
     async fn next(&mut self) -> ExitCode {
         tokio::select! {
-            _ = self.interrupt.recv() => ExitCode::from(130),
+            _ = self.interrupt.recv() => ExitCode::from(Exit::Interrupted),
             _ = self.terminate.recv() => ExitCode::SUCCESS,
             _ = self.hangup.recv() => ExitCode::SUCCESS,
         }
     }
 }
 
-/// Waits for a signal, or for `--for` to be over. A second signal ends everything at once.
+/// Waits for a signal, or until the time of `--for` is over. A second signal exits immediately.
 async fn wait_for_the_end(mut signals: Signals, only_for: Option<Duration>) -> ExitCode {
     let enough = async {
         match only_for {

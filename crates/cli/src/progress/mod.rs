@@ -1,7 +1,6 @@
-//! How a run goes, for a person who watches: a tree that is redrawn on a terminal, plain lines
-//! anywhere else.
+//! Live progress of a run: a tree redrawn in place on a terminal, plain lines elsewhere.
 //!
-//! Everything shown comes from published events; nothing here asks the engine anything.
+//! Everything shown comes from published events; this module does not query the engine.
 
 mod screen;
 mod tree;

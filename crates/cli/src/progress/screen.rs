@@ -1,4 +1,4 @@
-//! The tree on a terminal, redrawn in place, and a question in the middle of it.
+//! The tree of a run on a terminal: redrawn in place, and paused for questions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -13,7 +13,7 @@ use crate::fold::fold;
 use crate::output::{message_width, say};
 use crate::terminal::{Stream, StyledText};
 
-/// The view of a run on stderr.
+/// The progress of a run, drawn on stderr.
 pub(crate) struct Screen {
     state: Mutex<State>,
     live: bool,
@@ -23,43 +23,43 @@ pub(crate) struct Screen {
 struct State {
     tree: Tree,
     frame: usize,
-    /// How many lines were drawn last.
+    /// The number of lines last drawn.
     drawn: usize,
-    /// A person is typing; nothing is drawn over it.
+    /// Whether drawing is suspended because a person is typing.
     paused: bool,
-    /// Lines from elsewhere that wait for the next event. A step may log something before the end of the
-    /// step before it is published, and would stand above that step.
+    /// Messages of other code, held until the next event. A step may log a message before the end of the
+    /// previous step is published; printed at once, the message would appear above that step.
     held: Vec<String>,
 }
 
-/// A drawing on stderr that knows where a line from elsewhere can stand.
+/// A display on stderr that can insert messages of other code without disturbing its drawing.
 pub(crate) trait Above: Send + Sync + 'static {
-    /// Writes a line where it tears nothing.
+    /// Prints `line` where it does not disturb the drawing.
     fn above(&self, line: &str);
 }
 
-/// Who draws now, so that what a skill logs does not tear it.
+/// The display that currently draws. Messages such as the log lines of a skill go through it.
 static CURRENT: Mutex<Option<Weak<dyn Above>>> = Mutex::new(None);
 
-/// From now on lines from elsewhere go through this, as long as it is there.
+/// Routes messages of other code through `draws` until it is dropped.
 pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
     let draws: Weak<A> = Arc::downgrade(draws);
     *CURRENT.lock() = Some(draws);
 }
 
-/// Whether lines from elsewhere go to the log instead.
+/// Whether messages of other code go to the log instead of the terminal.
 static IN_LOG: AtomicBool = AtomicBool::new(false);
 
-/// From now on lines from elsewhere are lines of the log: for a daemon, whose terminal shows the log.
+/// Routes messages of other code to the log. For a daemon, whose terminal shows the log.
 pub(crate) fn say_in_log() {
     IN_LOG.store(true, Ordering::Relaxed);
 }
 
-/// Says something on stderr, above the tree if there is one.
+/// Prints a message on stderr, above the tree if one is drawn.
 pub(crate) fn say_above(line: &str) {
     let current = CURRENT.lock();
     let current = current.as_ref().and_then(Weak::upgrade);
-    // The log line of a skill may hold anything, and names secrets only.
+    // The log line of a skill may contain any text; secrets are replaced by their names.
     let masked = mask_secrets(line);
     let line = visible(masked.as_deref().unwrap_or(line));
     if IN_LOG.load(Ordering::Relaxed) {
@@ -73,7 +73,7 @@ pub(crate) fn say_above(line: &str) {
 }
 
 impl Screen {
-    /// A screen that lines from elsewhere respect.
+    /// Creates a screen and routes messages of other code through it.
     pub(crate) fn start(tree: Tree, silent: bool) -> Arc<Self> {
         let screen = Arc::new(Self::new(tree, silent));
         say_through(&screen);
@@ -111,7 +111,7 @@ impl Screen {
         }
     }
 
-    /// Turns the spinner, and writes lines that no event came for.
+    /// Advances the spinner, and prints held messages.
     pub(crate) fn tick(&self) {
         let mut state = self.lock();
         state.frame += 1;
@@ -121,14 +121,14 @@ impl Screen {
         }
     }
 
-    /// Lets something else write below the tree.
+    /// Suspends or resumes drawing. While suspended, other output may follow below the tree.
     pub(crate) fn pause(&self, paused: bool) {
         let mut state = self.lock();
         state.write_held();
         if self.live && paused {
             state.draw();
         }
-        // What was drawn stays; the tree goes on below what was typed.
+        // The drawn lines stay; the tree is drawn again below the typed text.
         state.drawn = 0;
         state.paused = paused;
     }
@@ -139,7 +139,7 @@ impl Screen {
 }
 
 impl Drop for Screen {
-    /// Writes lines that no event came for, before anything else is said.
+    /// Prints held messages before any later output.
     fn drop(&mut self) {
         let state = self.state.get_mut();
         state.paused = false;
@@ -153,14 +153,14 @@ impl Drop for Screen {
 }
 
 impl Above for Screen {
-    /// Keeps a line for the next event or turn of the spinner.
+    /// Holds `line` until the next event or tick of the spinner.
     fn above(&self, line: &str) {
         self.lock().held.push(line.to_owned());
     }
 }
 
 impl State {
-    /// Writes lines from elsewhere above the tree, which is drawn again below them.
+    /// Prints held messages above the tree, which is drawn again below them.
     fn write_held(&mut self) {
         if self.held.is_empty() || self.paused {
             return;
@@ -182,7 +182,7 @@ impl State {
         let width =
             terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0));
         let all = self.tree.render_all(self.frame);
-        // A tree that is taller than the terminal cannot be redrawn in place: show its end.
+        // A tree taller than the terminal cannot be redrawn in place: show only its end.
         let first = all.len().saturating_sub(height.saturating_sub(2));
         let mut out = StyledText::up(self.drawn);
         for line in &all[first..] {
@@ -191,7 +191,7 @@ impl State {
             out.push("\n");
         }
         self.drawn = all.len() - first;
-        // A terminal that went away ends nothing.
+        // A closed terminal does not end the run.
         drop(Stream::Err.write(out));
     }
 }

@@ -1,4 +1,4 @@
-//! The steps of a run and what is known of them. Events in, lines out; no terminal.
+//! The steps of a run and their state, built from events and rendered as lines. Not here: the terminal.
 
 mod calls;
 
@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use crate::terminal::StyledText;
 
-/// Where a step stands.
+/// The state of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Pending,
@@ -23,7 +23,7 @@ enum Mark {
 }
 
 impl Mark {
-    /// The mark of a step of a run that continues.
+    /// Returns the mark for a step of a resumed run. Steps that have not ended count as pending.
     fn from_status(status: StepStatus) -> Self {
         match status {
             StepStatus::Success => Self::Done,
@@ -37,15 +37,15 @@ impl Mark {
 #[derive(Debug)]
 struct Line {
     path: String,
-    /// Its name, if that is not the end of its path.
+    /// The name to show, if it differs from the end of the path.
     name: Option<String>,
     mark: Mark,
-    /// Its work: the tool, `compute`, …
+    /// The kind of work: the tool, `compute`, …
     what: String,
-    /// Why, how long, how often.
+    /// The reason, the duration or the attempt.
     note: String,
     started: Option<Instant>,
-    /// Items of a loop that have ended, and all of them.
+    /// The number of finished items of a loop, and of all its items.
     items: Option<(usize, usize)>,
 }
 
@@ -73,11 +73,11 @@ pub(crate) struct Tree {
 
 const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠛"];
 
-/// The longest note; the rest is in `deft runs show`.
+/// The maximum length of a note. `deft runs show` prints the full text.
 const NOTE: usize = 100;
 
 impl Tree {
-    /// A tree of steps as they stand. Times are shown in `zone`.
+    /// Creates a tree of `steps` with their current states. Times are shown in `zone`.
     pub(crate) fn new(steps: Vec<PlannedStep>, color: bool, zone: TimeZone) -> Self {
         let lines = steps.into_iter().map(|step| Line {
             mark: Mark::from_status(step.status),
@@ -92,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// Takes in a change. Gives back the line that says something new, for plain output.
+    /// Applies a change. Returns the changed line if plain output should print it.
     pub(crate) fn apply(&mut self, progress: &Progress) -> Option<StyledText> {
         let path = progress.path.as_str();
         if let Change::ItemEnded = progress.change {
@@ -122,7 +122,7 @@ impl Tree {
         is_news.then(|| self.show_at(path))
     }
 
-    /// Takes in what begins; false if the change is another one.
+    /// Applies a change that begins a step, a loop or a call. Returns false for any other change.
     fn begin(&mut self, path: &str, change: &Change) -> bool {
         let (note, items) = match change {
             Change::Began { attempt: 0 | 1 } => (String::new(), None),
@@ -163,7 +163,7 @@ impl Tree {
         true
     }
 
-    /// The mark and the note of a step after a change; without a mark, the one it had stays.
+    /// Returns the mark and the note of a step after `change`. Without a mark, the step keeps its mark.
     fn state(&mut self, change: &Change) -> Option<(Option<Mark>, String)> {
         let (mark, note) = match change {
             Change::Waits { until } => {
@@ -226,7 +226,7 @@ impl Tree {
         }
     }
 
-    /// The line of a step; a nested one gets its line below the step that runs its skill.
+    /// Returns the line of a step. A line for a nested step is inserted below the step that runs its skill.
     fn line_at(&mut self, text: &str) -> Option<&mut Line> {
         if let Some(at) = self.lines.iter().position(|line| line.path == text) {
             return self.lines.get_mut(at);
@@ -248,7 +248,7 @@ impl Tree {
         line.map_or_else(StyledText::default, |line| self.render(line, 0))
     }
 
-    /// All lines, as they stand; `frame` turns the spinner.
+    /// Renders all lines. `frame` selects the frame of the spinner.
     pub(crate) fn render_all(&self, frame: usize) -> Vec<StyledText> {
         self.lines
             .iter()
@@ -299,14 +299,10 @@ impl Tree {
 }
 
 fn clip(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(NOTE) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line.to_owned(),
-    }
+    deft_wire::model::clip(text.lines().next().unwrap_or_default(), NOTE)
 }
 
-/// A length of time for people.
+/// Formats a duration, such as `120 ms`, `1.5 s` or `2 m 3 s`.
 pub(crate) fn duration(length: Duration) -> String {
     let seconds = length.as_secs();
     match seconds {
@@ -321,7 +317,7 @@ pub(crate) fn duration(length: Duration) -> String {
 mod tests {
     use super::*;
 
-    /// 21:30 in the evening in New York is the next day in Greenwich.
+    /// 21:30 in New York is already the next day in UTC.
     #[test]
     fn a_retry_is_announced_in_the_zone_of_the_reader() {
         let progress = Progress {

@@ -1,4 +1,4 @@
-//! Problems in files, for people and for programs.
+//! Reports of problems in skill files, for people and for programs.
 
 mod github;
 mod sarif;
@@ -13,7 +13,7 @@ use crate::output::Output;
 
 pub(crate) use text::excerpts;
 
-/// Prints the problems of files.
+/// Prints the problems of `files` in `format`.
 pub(crate) fn print(files: &[CheckedFile], format: Format, output: &Output) -> Done<()> {
     match format {
         Format::Json => output.document(&ValidationReport {

@@ -83,8 +83,7 @@ fn level(severity: Severity) -> Level {
     }
 }
 
-/// A path as a relative reference: everything but the usual characters is
-/// written in hexadecimal.
+/// Percent-encodes a path as a relative URI reference.
 fn uri(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~+".contains(&byte);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Excerpts with carets, for people.
+//! Text reports for people: source excerpts with carets.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::failure::Done;
 use crate::output::{Output, counted};
 use crate::terminal::StyledText;
 
-/// How many problems of one file are shown; more would only hide the first.
+/// The maximum number of problems shown per file; more would only hide the first.
 const MAX_SHOWN: usize = 100;
 
 pub(super) fn print(files: &[CheckedFile], output: &Output) -> Done<()> {
     for file in files {
-        // Advice is neither a result nor an error.
+        // `--quiet` prints only results and errors, and a hint is neither.
         let wanted = |one: &&Finding| one.severity > Severity::Hint || !output.quiet;
         let found: Vec<Finding> = file.findings.iter().filter(wanted).cloned().collect();
         if !found.is_empty() {
@@ -27,7 +27,7 @@ pub(super) fn print(files: &[CheckedFile], output: &Output) -> Done<()> {
     Ok(())
 }
 
-/// Every problem with the lines it is about.
+/// Renders each problem with an excerpt of its source line.
 pub(crate) fn excerpts(path: &str, text: &str, found: &[Finding], output: &Output) -> StyledText {
     let renderer = if output.styles_stdout() {
         Renderer::styled()
@@ -45,11 +45,11 @@ pub(crate) fn excerpts(path: &str, text: &str, found: &[Finding], output: &Outpu
     if found.len() > MAX_SHOWN {
         out.push_str(&format!("{path}: and {} more\n\n", found.len() - MAX_SHOWN));
     }
-    // The renderer shows escapes of the file as symbols, so that all in its output are its own.
+    // The renderer shows control characters of the file as symbols, so all control sequences are its own.
     StyledText::from_renderer(&out)
 }
 
-/// The line that a problem is about, and the place in it.
+/// The source line of a problem, and the range in it.
 struct Excerpt<'a> {
     line: &'a str,
     number: usize,
@@ -57,7 +57,8 @@ struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    /// Only the first line of a long range is shown, and never half a character.
+    /// Returns the excerpt of a problem. Only the first line of a longer range is included, and the range is
+    /// rounded to character boundaries.
     fn new(found: &Finding, text: &'a str) -> Option<Self> {
         let place = found.place.as_ref()?;
         let range = &place.bytes;

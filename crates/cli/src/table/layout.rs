@@ -1,30 +1,30 @@
-//! Which column gets how much room, and the lines that follow from it.
+//! The layout of a table: the widths of its columns, and its lines.
 
 use super::wrap::{columns_of, wrap_at_most};
 use super::{Cell, Fit, Paper, Row, Table, Tone};
 use crate::terminal::StyledText;
 
-/// Columns between two cells.
+/// The number of spaces between two cells.
 const GAP: usize = 2;
 
-/// No id gets shorter than this.
+/// The minimum width of an id.
 const SHORTEST_ID: usize = 16;
 
-/// A text that would get less room than this moves below its row.
+/// The minimum width of a text column. A narrower one moves below its row.
 const NARROWEST_TEXT: usize = 24;
 
-/// How many lines a text of a row may take; `show` and `--wide` have all of it.
+/// The maximum number of lines of a text in a row. `show` and `--wide` print the full text.
 const MOST_LINES: usize = 2;
 
-/// How many lines the columns may take that moved below their row.
+/// The maximum number of lines for columns moved below their row.
 const MOVED_LINES: usize = 1;
 
-/// How far the lines below a row are indented.
+/// The indentation of lines below a row.
 const INDENT: usize = 4;
 
-/// Where each column goes.
+/// The widths of the columns.
 struct Layout {
-    /// The width of each column that stays in the row; none for one that moves below it.
+    /// The width of each column in the row, or `None` for a column that moves below it.
     widths: Vec<Option<usize>>,
     room: usize,
 }
@@ -43,7 +43,7 @@ pub(super) fn print(table: &Table, paper: Paper) -> StyledText {
 
 impl Layout {
     fn new(table: &Table, width: Option<usize>) -> Self {
-        // A column without content has nothing to say to a person; a program counts columns.
+        // A person does not need empty columns; a program relies on the number of columns.
         let is_shown = |column: &usize| width.is_none() || !is_empty(table, *column);
         let natural = (0..table.columns.len())
             .map(|column| is_shown(&column).then(|| widest(table, column, width)));
@@ -59,7 +59,7 @@ impl Layout {
         layout
     }
 
-    /// How many columns too many the row takes.
+    /// Returns by how many columns the row exceeds the room.
     fn excess(&self) -> usize {
         let widths = self.widths.iter().flatten();
         let (count, sum) = widths.fold((0, 0), |(count, sum), width| (count + 1, sum + width));
@@ -75,7 +75,7 @@ impl Layout {
         }
     }
 
-    /// Takes from the widest text what is too much.
+    /// Shrinks the widest text columns until the row fits or all of them have their minimum width.
     fn shrink_texts(&mut self, table: &Table) {
         let excess = self.excess();
         for _ in 0..excess {
@@ -91,7 +91,7 @@ impl Layout {
         }
     }
 
-    /// Moves the last column that can go below the row; false if there is none.
+    /// Moves the last movable column below the row. Returns false if no column is movable.
     fn move_below(&mut self, table: &Table) -> bool {
         let movable = |(width, column): &(&Option<usize>, &super::Column)| {
             width.is_some() && matches!(column.fit, Fit::Extra | Fit::Text)
@@ -106,7 +106,7 @@ impl Layout {
         }
     }
 
-    /// Gives texts the room that a column left.
+    /// Widens text columns into the room of a column that moved below the row.
     fn widen_texts(&mut self, table: &Table, width: Option<usize>) {
         for (at, column) in table.columns.iter().enumerate() {
             if column.fit == Fit::Text && self.widths[at].is_some() {
@@ -135,7 +135,7 @@ impl Layout {
         out
     }
 
-    /// The cells that stay in the row, as many lines as the longest text takes.
+    /// Renders the cells in the row, with as many lines as the longest text takes.
     fn cells(&self, table: &Table, row: &Row, color: bool) -> StyledText {
         let cells: Vec<(usize, Tone, Vec<String>)> = self
             .widths
@@ -167,7 +167,7 @@ impl Layout {
         }
     }
 
-    /// What moved below the row, and what was there anyway.
+    /// Renders the lines below the row: its moved columns, then its own texts.
     fn below(&self, row: &Row, paper: Paper) -> Vec<StyledText> {
         let moved = self.widths.iter().zip(&row.cells);
         let moved: Vec<&str> = moved
@@ -191,8 +191,8 @@ impl Layout {
     }
 }
 
-/// One line of cells. Spaces wait for text that needs them, so that no line ends with some; a cell that
-/// is longer than its column breaks the line.
+/// Renders one line of cells. Padding is written only before text, so no line ends with spaces. After a cell
+/// longer than its column, the line breaks.
 fn line<'a>(cells: impl Iterator<Item = (usize, Tone, &'a str)>, color: bool) -> StyledText {
     let mut line = StyledText::default();
     let (mut start, mut used) = (0, 0);
@@ -223,8 +223,8 @@ fn is_empty(table: &Table, column: usize) -> bool {
     cells.all(|cell| cell.text.is_empty())
 }
 
-/// How wide a column would like to be. One very long name does not decide for all rows: its row breaks
-/// after it.
+/// Returns the natural width of a column. A very long name does not widen the column for all rows; its own
+/// row breaks after it.
 fn widest(table: &Table, column: usize, width: Option<usize>) -> usize {
     let cells = table.rows.iter().filter_map(|row| row.cells.get(column));
     let widths = cells.map(|cell| columns_of(&cell.text));
@@ -241,13 +241,13 @@ fn widest(table: &Table, column: usize, width: Option<usize>) -> usize {
     widest.unwrap_or_default().max(head)
 }
 
-/// How many characters of the ids in a column tell them apart.
+/// Returns the length of the prefix that distinguishes the ids in a column.
 fn distinct(table: &Table, column: usize) -> usize {
     let cells = table.rows.iter().filter_map(|row| row.cells.get(column));
     let mut ids: Vec<&str> = cells.map(|cell| cell.text.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
-    // Those that are most alike are neighbours.
+    // In sorted order, the ids with the longest common prefix are neighbours.
     let alike = |pair: &[&str]| {
         let pairs = pair[0].chars().zip(pair[1].chars());
         pairs.take_while(|(a, b)| a == b).count()

@@ -1,8 +1,8 @@
-//! Tables for people, made for 80 columns.
+//! Tables for people, designed for 80 columns.
 //!
-//! A column that decides is never cut. On a narrow terminal ids lose their ends, texts wrap on words, and
-//! what has no room moves to a second line below the row. `--wide` and pipes get one line for each row.
-//! Not here: colours of outcomes ([`Tone`] names them), which rows there are.
+//! Key columns are never truncated. On a narrow terminal ids are shortened to prefixes, texts wrap between
+//! words, and columns without room move to a second line below the row. With `--wide` and in pipes each row
+//! is one line. Not here: the colours of outcomes ([`Tone`] names them), and the selection of rows.
 
 mod layout;
 mod wrap;
@@ -13,16 +13,16 @@ use crate::terminal::StyledText;
 
 pub(crate) use wrap::{columns_of, wrap, wrap_at_most};
 
-/// How a column fits where there is no room for it.
+/// How a column adapts if there is not enough room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// It stays whole: half a name or half an instant says nothing.
+    /// Never truncated: half a name or half an instant is useless.
     Keep,
-    /// It loses its end, as long as the ids differ in what is left: commands take prefixes too.
+    /// Shortened to a prefix that still distinguishes the ids: commands accept prefixes too.
     Id,
-    /// It moves below the row.
+    /// Moves below the row.
     Extra,
-    /// It wraps on words, or moves below the row.
+    /// Wraps between words, or moves below the row.
     Text,
 }
 
@@ -33,32 +33,32 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A name, an outcome, an instant.
+    /// Creates a column for names, outcomes or instants.
     pub(crate) const fn keep(head: &'static str) -> Self {
         let fit = Fit::Keep;
         Self { head, fit }
     }
 
-    /// An id that commands take.
+    /// Creates a column for ids that commands accept.
     pub(crate) const fn id(head: &'static str) -> Self {
         let fit = Fit::Id;
         Self { head, fit }
     }
 
-    /// A fact that a row can do without.
+    /// Creates a column for optional facts.
     pub(crate) const fn extra(head: &'static str) -> Self {
         let fit = Fit::Extra;
         Self { head, fit }
     }
 
-    /// A sentence.
+    /// Creates a column for sentences.
     pub(crate) const fn text(head: &'static str) -> Self {
         let fit = Fit::Text;
         Self { head, fit }
     }
 }
 
-/// The meaning of a cell for its row. The words say it too: colour is never alone.
+/// The meaning of a cell, shown as a colour. The text expresses it too: colour is never the only sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]
@@ -71,7 +71,7 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// The SGR code.
+    /// Returns the SGR code.
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -114,18 +114,18 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// A cell as it is shown: a line break in it would look like another row.
+/// Escapes control characters and replaces line breaks, which would look like further rows.
 fn one_line(cell: &str) -> String {
     visible(cell).replace(['\n', '\t'], " ")
 }
 
-/// How many lines a sentence about a row may take, such as the reason of a failure.
+/// The maximum number of lines of a sentence below a row, such as the reason of a failure.
 const BELOW_LINES: usize = 6;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     cells: Vec<Cell>,
-    /// Sentences about the whole row, each on lines of its own.
+    /// Sentences about the whole row, each on its own lines.
     below: Vec<BelowText>,
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct Row {
 #[derive(Clone, Debug)]
 struct BelowText {
     cell: Cell,
-    /// The most lines that it takes.
+    /// The maximum number of lines.
     most: usize,
 }
 
@@ -148,7 +148,7 @@ impl Row {
         self.below_at_most(below, BELOW_LINES)
     }
 
-    /// A text of which one line says enough.
+    /// Adds a text below the row, truncated to one line.
     pub(crate) fn line_below(self, below: Option<impl Into<Cell>>) -> Self {
         self.below_at_most(below, 1)
     }
@@ -161,15 +161,15 @@ impl Row {
     }
 }
 
-/// How much room there is, and whether colours are wanted.
+/// The width and the colours of the output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paper {
-    /// None for a reader without lines of a certain width: a program, or `--wide`.
+    /// The width of a line, or `None` for no limit: in a pipe, or with `--wide`.
     pub(crate) width: Option<usize>,
     pub(crate) color: bool,
 }
 
-/// Rows below one header.
+/// Rows below a header.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
@@ -189,7 +189,7 @@ impl Table {
         }
     }
 
-    /// Without its header: a further page, or a list that explains itself.
+    /// Removes the header, for a second page or a list that needs none.
     pub(crate) fn headless(mut self) -> Self {
         self.head = false;
         self

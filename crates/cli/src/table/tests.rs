@@ -1,4 +1,4 @@
-//! Tables on lines of several widths.
+//! Tables at several widths.
 
 use super::*;
 

@@ -1,14 +1,13 @@
-//! Text in lines of a certain width.
+//! Wrapping of text to a width.
 
 use unicode_width::UnicodeWidthChar;
 
-/// How many columns of a terminal a text takes; wide characters take two.
+/// Returns the width of `text` in terminal columns; wide characters take two.
 pub(crate) fn columns_of(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or_default()).sum()
 }
 
-/// The lines of a text, broken between words. A word that is longer than a line is broken where the line
-/// ends.
+/// Wraps `text` between words. A word longer than a line is broken at the end of the line.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
@@ -39,14 +38,14 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The first lines of a wrapped text, with a mark if there are more.
+/// Like [`wrap`], but returns at most `most` lines, the last with an ellipsis if lines were dropped.
 pub(crate) fn wrap_at_most(text: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines = wrap(text, width);
     if lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
             while columns_of(last) + 2 > width {
-                // Whole words go, unless there is only one.
+                // Remove whole words, unless only one is left.
                 let end = last.rfind(' ').unwrap_or(last.len().saturating_sub(1));
                 last.truncate(last.floor_char_boundary(end));
             }

@@ -1,8 +1,8 @@
-//! The only door to stdout and stderr.
+//! The only module that writes to stdout and stderr.
 //!
-//! Text goes through as [`StyledText`], which has made everything visible that would command a terminal.
-//! `clippy.toml` forbids the handles of the standard library everywhere else. Not here: what is said,
-//! and whether colours are wanted.
+//! Text is written as [`StyledText`], in which the control characters of values are escaped. `clippy.toml`
+//! forbids the handles of the standard library everywhere else. Not here: the texts, and whether to use
+//! colours.
 #![expect(
     clippy::disallowed_methods,
     reason = "this module is the one that may write to stdout and stderr"
@@ -20,9 +20,9 @@ pub(crate) use styled::StyledText;
 /// A standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// For data.
+    /// Standard output, for data.
     Out,
-    /// For everything else.
+    /// Standard error, for everything else.
     Err,
 }
 
@@ -34,18 +34,17 @@ impl Stream {
         }
     }
 
-    /// Writes text from anywhere, in a visible form.
+    /// Writes text from any source, with control characters escaped.
     pub(crate) fn write(self, text: impl Into<StyledText>) -> io::Result<()> {
         self.write_bytes(text.into().as_str().as_bytes())
     }
 
-    /// Writes a JSON document as JSON that shows everything.
+    /// Writes a JSON document, with control characters as JSON escapes.
     pub(crate) fn write_json(self, json: &str) -> io::Result<()> {
         self.write_bytes(visible_json(json).as_bytes())
     }
 
-    /// Writes the content of a file, for a program that wants every byte of it. A terminal gets it in
-    /// a visible form.
+    /// Writes the content of a file byte for byte, but escapes control characters on a terminal.
     pub(crate) fn write_content(self, content: &str) -> io::Result<()> {
         if self.is_terminal() {
             return self.write(content);
@@ -53,7 +52,7 @@ impl Stream {
         self.write_bytes(content.as_bytes())
     }
 
-    /// In one call, so that lines of several threads do not mix.
+    /// Writes `bytes` in one call, so lines of several threads do not mix.
     fn write_bytes(self, bytes: &[u8]) -> io::Result<()> {
         if let Some(taken) = pager::take(self, bytes) {
             return taken;

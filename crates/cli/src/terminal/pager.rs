@@ -1,8 +1,8 @@
-//! Output that is longer than the screen goes through a pager.
+//! A pager for output that is longer than the screen.
 //!
-//! What a command prints is held back until it has more lines than the screen or the command ends, so
-//! that short output never starts a process. Messages to stderr follow when the pager was left. Not here:
-//! which commands want it (see [`crate::output::Output::page`]).
+//! The output of a command is buffered until it has more lines than the screen or the command ends, so
+//! short output never starts a process. Messages to stderr are printed after the pager exits. Not here:
+//! which commands use it (see [`crate::output::Output::page`]).
 
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::Stream;
 
-/// Shows short output at once, obeys colours and leaves the screen as it was.
+/// Options of `less`: exit if the output fits the screen, interpret colours, do not clear the screen.
 const LESS_OPTIONS: &str = "FRX";
 
 static PAGED: Mutex<Option<PagedOutput>> = Mutex::new(None);
@@ -22,7 +22,7 @@ static PAGED: Mutex<Option<PagedOutput>> = Mutex::new(None);
 struct PagedOutput {
     screen_rows: usize,
     lines: usize,
-    /// Data that no pager has yet.
+    /// Data not yet passed to a pager.
     held: Vec<u8>,
     pager: Option<Pager>,
     messages: Vec<u8>,
@@ -30,11 +30,11 @@ struct PagedOutput {
 
 struct Pager {
     child: Child,
-    /// It takes the interrupt of the keyboard, which is meant for the pager.
+    /// Receives the interrupt of the keyboard, which is meant for the pager.
     _runtime: Runtime,
 }
 
-/// Holds output back from now on, if a person reads it on a screen.
+/// Starts buffering output if stdout is a terminal.
 pub(crate) fn begin() {
     let rows = terminal_size::terminal_size().map(|(_, rows)| usize::from(rows.0));
     let Some(screen_rows) = rows.filter(|_| Stream::Out.is_terminal()) else {
@@ -49,7 +49,7 @@ pub(crate) fn begin() {
     });
 }
 
-/// Shows what is held back and waits until the person leaves the pager.
+/// Writes the buffered output and waits until the person leaves the pager.
 pub(crate) fn finish() -> io::Result<()> {
     let Some(output) = PAGED.lock().take() else {
         return Ok(());
@@ -65,7 +65,7 @@ pub(crate) fn finish() -> io::Result<()> {
     shown
 }
 
-/// Takes bytes for a stream, if output is held back.
+/// Buffers bytes for a stream. Returns `None` if output is not being buffered.
 pub(super) fn take(stream: Stream, bytes: &[u8]) -> Option<io::Result<()>> {
     let mut output = PAGED.lock();
     let output = output.as_mut()?;
@@ -95,7 +95,7 @@ impl PagedOutput {
                 self.pager = Some(pager);
                 shown
             }
-            // Without a pager the terminal scrolls.
+            // No pager is available: let the terminal scroll.
             None => {
                 self.screen_rows = usize::MAX;
                 Ok(())
@@ -109,7 +109,7 @@ impl Pager {
         let mut command = command()?;
         let runtime = deft_service::runtime::start().ok()?;
         let context = runtime.enter();
-        // From here on an interrupt does not end this process, only what the pager shows.
+        // From here on an interrupt does not end this process; it is meant for the pager.
         drop(signal(SignalKind::interrupt()));
         drop(context);
         let child = command.stdin(Stdio::piped()).spawn().ok()?;
@@ -127,14 +127,14 @@ impl Pager {
     }
 }
 
-/// The pager that the environment names, else `less`; none if it is `cat` or empty.
+/// Returns the pager from the environment, or `less` by default; `None` if the pager is `cat` or empty.
 fn command() -> Option<Command> {
     let named = [env::DEFT_PAGER, env::PAGER].map(std::env::var_os);
     let named = named.into_iter().flatten().next();
     let mut command = match named {
         Some(name) if name.is_empty() || name == "cat" => return None,
         Some(name) => {
-            // The variable may hold arguments, which a shell takes apart, as for every other program.
+            // The variable may contain arguments; a shell parses them, as in other programs.
             let mut command = Command::new("sh");
             command.arg("-c").arg(name);
             command
@@ -145,7 +145,7 @@ fn command() -> Option<Command> {
         command.env(env::LESS, LESS_OPTIONS);
     }
     if env::get(env::LESSCHARSET).is_none() {
-        // Without a locale less shows names that are not English as bytes.
+        // Without a locale, less shows non-ASCII characters as bytes.
         command.env(env::LESSCHARSET, "utf-8");
     }
     Some(command)

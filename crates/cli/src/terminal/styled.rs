@@ -1,20 +1,20 @@
-//! Text with deft's own colours.
+//! Text with deft's colours.
 //!
-//! Whatever becomes [`StyledText`] from a string is made visible first, so that a control sequence in it
-//! can only be one that this module wrote. A styled text that is put into a string and styled again
-//! shows its sequences instead of using them: the mistake is seen, and harmless.
+//! A string that becomes [`StyledText`] is escaped first, so every control sequence in it was written by
+//! this module. If styled text is converted to a string and styled again, its sequences are shown as text:
+//! the mistake is visible and harmless.
 
 use deft_wire::model::visible;
 use unicode_width::UnicodeWidthChar;
 
 use crate::fold::fold;
 
-/// Text whose only control sequences are deft's own.
+/// Text whose only control sequences were written by deft.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StyledText(String);
 
 impl StyledText {
-    /// Text in a colour or weight, by its SGR code; plain where no colours are wanted.
+    /// Returns `text` in a colour or weight given by its SGR code, or plain if `color` is false.
     pub(crate) fn paint(code: &str, text: &str, color: bool) -> Self {
         let text = visible(text);
         if color {
@@ -24,8 +24,8 @@ impl StyledText {
         }
     }
 
-    /// The output of a renderer that styles text itself. Its SGR sequences stay; the renderer must
-    /// have made the sequences of its input visible.
+    /// Wraps the output of a renderer that styles text itself. Its SGR sequences are kept; the renderer must
+    /// have escaped the control sequences of its input.
     pub(crate) fn from_renderer(text: &str) -> Self {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -44,12 +44,12 @@ impl StyledText {
         Self(out)
     }
 
-    /// The line that is redrawn is begun again and emptied.
+    /// Returns the sequence that moves the cursor to the start of the line and clears the line.
     pub(crate) fn clear_line() -> Self {
         Self("\r\x1b[2K".to_owned())
     }
 
-    /// So many lines up.
+    /// Returns the sequence that moves the cursor up by `lines`.
     pub(crate) fn up(lines: usize) -> Self {
         match lines {
             0 => Self::default(),
@@ -57,27 +57,27 @@ impl StyledText {
         }
     }
 
-    /// The screen of a program that draws over all of it; the cursor is hidden.
+    /// Returns the sequence that enters the alternate screen and hides the cursor.
     pub(crate) fn enter_screen() -> Self {
         Self("\x1b[?1049h\x1b[?25l".to_owned())
     }
 
-    /// The screen as it was before.
+    /// Returns the sequence that shows the cursor and leaves the alternate screen.
     pub(crate) fn leave_screen() -> Self {
         Self("\x1b[?25h\x1b[?1049l".to_owned())
     }
 
-    /// The beginning of the first line.
+    /// Returns the sequence that moves the cursor to the top left.
     pub(crate) fn first_line() -> Self {
         Self("\x1b[H".to_owned())
     }
 
-    /// Everything from here to the end of the screen is emptied.
+    /// Returns the sequence that clears from the cursor to the end of the screen.
     pub(crate) fn clear_below() -> Self {
         Self("\x1b[J".to_owned())
     }
 
-    /// This text and more of it.
+    /// Returns this text followed by `more`.
     pub(crate) fn with(mut self, more: impl Into<StyledText>) -> Self {
         self.push(more);
         self
@@ -87,7 +87,7 @@ impl StyledText {
         self.0.push_str(&more.into().0);
     }
 
-    /// The text cut to so many columns, colours not counted.
+    /// Truncates the text to `width` columns, not counting colours.
     pub(crate) fn fit(&self, width: usize) -> Self {
         let mut out = String::new();
         let mut used = 0;
@@ -108,12 +108,12 @@ impl StyledText {
         Self(out)
     }
 
-    /// The text with line breaks between words where a line is too long.
+    /// Folds lines longer than `width` between words.
     pub(crate) fn fold(&self, width: Option<usize>) -> Self {
         Self(fold(&self.0, width))
     }
 
-    /// The text without the white space at its end.
+    /// Removes trailing white space.
     pub(crate) fn trim_end(&self) -> Self {
         Self(self.0.trim_end().to_owned())
     }
@@ -147,7 +147,7 @@ impl From<&StyledText> for StyledText {
     }
 }
 
-/// How long the SGR sequence is with which a text begins; zero if it begins with none.
+/// Returns the length in bytes of the SGR sequence that `text` begins with, or 0 without one.
 fn sgr_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\x1b[") else {
         return 0;

@@ -1,5 +1,4 @@
-//! What an agent stores has the rights of the agent, and what a person stores those of the person, as
-//! both see it on the command line.
+//! A skill or job has the rights of the agent or person that stored it, as shown on the command line.
 
 use deft_testkit::{Kind, ModelAnswer, Script, server_binary, witness};
 use jiff::{SignedDuration, Timestamp};
@@ -16,7 +15,7 @@ fn record() -> Value {
     })
 }
 
-/// A server with one destructive tool.
+/// Configures a server with one destructive tool.
 fn with_server(world: &World) {
     world.write("servers/x", "");
     let words = json!({"annotations": {"destructiveHint": true}, "text": "wiped"});
@@ -97,7 +96,7 @@ fn what_a_person_stores_fires_without_a_question() {
     assert_eq!(wiped(&world), 1);
 }
 
-/// Programs can do anything, so a model that wants to run one has to ask.
+/// A program can do anything, so running one requires an approval.
 #[test]
 fn running_a_program_needs_a_yes() {
     let model = model([

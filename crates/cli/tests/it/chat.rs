@@ -1,4 +1,4 @@
-//! `deft chat` and `deft budget` as far as no model is asked.
+//! `deft chat` and `deft budget` without a model.
 
 use crate::support::World;
 

@@ -28,7 +28,7 @@ fn world(bot: &BotApi, model: &ModelServer) -> World {
     world
 }
 
-/// The texts that a chat got.
+/// Returns the texts sent to a chat.
 fn texts(bot: &BotApi, chat: i64) -> Vec<String> {
     let to = |body: &Value| match &body["chat_id"] {
         Value::String(id) => id.parse().ok(),
@@ -40,7 +40,7 @@ fn texts(bot: &BotApi, chat: i64) -> Vec<String> {
         .collect()
 }
 
-/// What was left for people last.
+/// Returns the latest notice.
 fn latest_notice(world: &World) -> Value {
     let all = world.json(&["notices", "list", "--json"]);
     all["notices"].get(0).cloned().unwrap_or_default()
@@ -61,7 +61,7 @@ fn those_who_may_are_answered() {
     let daemon = Daemon::start(&world);
     bot.write(STRANGER, "Let me in");
     bot.write(ADA, "Hi");
-    // The bot shows that it works on the answer.
+    // The bot shows that it is typing.
     let typing = bot.until_called("sendChatAction", 1);
     assert_eq!(typing[0]["action"], "typing", "{typing:?}");
     assert_eq!(texts(&bot, ADA), Vec::<String>::new());
@@ -104,7 +104,7 @@ fn commands_are_answered_in_their_order() {
     assert_ne!(said[1], said[2]);
 }
 
-/// Asked before a restart, answered after it.
+/// An approval is answered by a button, also if deft restarts in between.
 #[test]
 fn a_question_is_answered_by_a_button() {
     for restart in [false, true] {
@@ -144,7 +144,7 @@ fn a_question_is_answered_by_a_button() {
     }
 }
 
-/// A power cut in the middle of an answer, and a message while deft is down.
+/// Covers a crash in the middle of an answer, and a message that arrives while deft is not running.
 #[test]
 fn nothing_is_lost_and_nothing_answered_twice() {
     let bot = BotApi::start();
@@ -167,7 +167,7 @@ fn nothing_is_lost_and_nothing_answered_twice() {
     let daemon = Daemon::start(&world);
     bot.until_called("sendMessage", 3);
     daemon.stop();
-    // A third life finds nothing to do.
+    // After another start no work is left.
     let seen = bot.calls_of("getUpdates").len();
     let daemon = Daemon::start(&world);
     bot.until_called("getUpdates", seen + 1);
@@ -179,12 +179,12 @@ fn nothing_is_lost_and_nothing_answered_twice() {
     assert_eq!(runs(&world, "chat").len(), 3);
 }
 
-/// The answer is there and did not get through; the power goes before it is tried again. The run is
-/// over, so that only the outbox knows of it.
+/// The delivery of an answer fails, and deft crashes before it retries. The run has ended, so only the outbox
+/// has the answer.
 #[test]
 fn an_answer_that_did_not_arrive_survives_a_crash() {
     let bot = BotApi::start();
-    // Three messages, of which the first arrives.
+    // Three messages; only the first one is delivered.
     let parts = ["a", "b", "c"].map(|letter| letter.repeat(4000));
     bot.script_for("sendMessage", [BotAnswer::Ok, BotAnswer::TooMany(1)]);
     let model = model([ModelAnswer::text(&parts.join("\n"))]);
@@ -210,13 +210,13 @@ fn an_answer_that_did_not_arrive_survives_a_crash() {
     daemon.stop();
     let sent = texts(&bot, ADA);
     let [first, second, third] = parts;
-    // The second part is there twice because it was refused once.
+    // The second part was sent twice because it was refused once.
     assert_eq!(sent, [first, second.clone(), second, third]);
     assert_eq!(model.requests().len(), 1);
 }
 
-/// After a restart deft asks a stored question that reached no person, once, and it can be answered
-/// there.
+/// After a restart deft sends a stored question whose delivery failed again, once, and it can be answered in
+/// the chat.
 #[test]
 fn a_question_that_did_not_arrive_survives_a_crash() {
     let bot = BotApi::start();

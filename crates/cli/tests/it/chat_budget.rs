@@ -1,4 +1,4 @@
-//! Limits of what models may use, from setting them to going on.
+//! Budgets for models: setting them, reaching them, raising them and resuming.
 
 use std::process::Stdio;
 
@@ -16,7 +16,7 @@ fn scope(world: &World, name: &str) -> Value {
     found.cloned().unwrap_or_default()
 }
 
-/// Spent, refused, raised, answered.
+/// The budget is spent, a message is refused, the limit is raised, and the message is answered.
 #[test]
 fn a_spent_day_can_be_given_more() {
     let model = model([
@@ -49,7 +49,7 @@ fn a_spent_day_can_be_given_more() {
     assert!(refused.stderr.contains("16000"), "{refused:?}");
     assert_eq!(model.requests().len(), 1, "nothing was asked");
     assert_eq!(scope(&world, "all"), all, "nothing is held back or counted");
-    // An agent that met its limit is paused until that allows more.
+    // An agent that reached its limit is paused until the limit allows more.
     let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
     assert_eq!(
         (&paused[0]["agent"], &paused[0]["until"]),
@@ -138,7 +138,7 @@ steps:
   - {id: mind, agent: Say it., tools: [notify]}
 ";
 
-/// An agent is paused in a daemon, and goes on there when the limit in the file is raised.
+/// A paused agent in a daemon resumes when the limit in the configuration file is raised.
 #[test]
 fn a_daemon_follows_a_raised_limit() {
     let model = model([
@@ -167,7 +167,7 @@ fn a_daemon_follows_a_raised_limit() {
     daemon.stop();
 }
 
-/// By hand it is the same, and who asked for it is told.
+/// A run started by hand is skipped too, and the command prints the reason.
 #[test]
 fn a_run_that_cannot_be_paid_for_is_skipped_with_the_reason() {
     let model = model([ModelAnswer::text("Said.").usage(5100, 0, 100)]);
@@ -217,7 +217,7 @@ fn a_slot_on_a_spent_day_is_skipped_with_the_reason() {
     assert_eq!(latest["error"]["class"], "budget", "{latest:#}");
 }
 
-/// What a call that is under way may still take is not spent: the next question waits for it.
+/// Tokens reserved for a call in flight are not spent, so the next call waits for it.
 #[test]
 fn calls_under_way_pause_nobody() {
     let gate = Gate::default();
@@ -237,7 +237,7 @@ fn calls_under_way_pause_nobody() {
             .as_u64()
             .filter(|held| *held > 0)
     });
-    // There is room for one of them, and not for both.
+    // The limit allows one reservation, but not two.
     let limit = (held + held / 2).to_string();
     let args = ["budget", "set", "--tokens-per-day", &limit];
     assert_eq!(deft(&world, &args).code, 0);

@@ -1,4 +1,4 @@
-//! Models with little room: what is offered, what is said of it, and what is left out.
+//! Models with a small context: which tools are offered, and which results are dropped.
 
 use deft_testkit::ModelAnswer;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::chat_support::{deft, messages, model, section, tools};
 use crate::support::World;
 
-/// About what a question takes, as deft counts: three characters to a token.
+/// Returns the approximate tokens of a request as deft counts them: three characters per token.
 fn tokens(request: &Value) -> usize {
     let said: usize = messages(request).iter().map(|(_, text)| text.len()).sum();
     let tools = request["tools"].as_array().cloned().unwrap_or_default();
@@ -17,7 +17,7 @@ fn tokens(request: &Value) -> usize {
     (said + tools.sum::<usize>()) / 3
 }
 
-/// Results that do not fit together with what came before do not end the answer.
+/// Results that exceed the context together with earlier messages do not end the answer.
 #[test]
 fn a_small_context_is_kept() {
     let model = model([
@@ -44,7 +44,7 @@ fn a_small_context_is_kept() {
         let taken = tokens(request);
         assert!(taken <= 4096, "{taken}: {request:#}");
         let offered = tools(request);
-        // What nearly every message needs is there, whatever the alphabet says.
+        // The most needed tools are offered first, regardless of alphabetical order.
         assert_eq!(offered[..3], ["skill", "get_tool_catalog", "skill_run"]);
     }
     let said = messages(&asked[2]);

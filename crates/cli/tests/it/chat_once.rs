@@ -1,4 +1,4 @@
-//! `deft chat -p` with a model: what goes to stdout, what to stderr, and the exit codes.
+//! `deft chat -p` with a model: stdout, stderr and exit codes.
 
 use std::net::TcpListener;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::chat_support::{deft, home, messages, model, piped, section, tools};
 use crate::support::World;
 
-/// A call that only looks.
+/// A call without effects.
 fn look() -> ModelAnswer {
     ModelAnswer::call("time_now", json!({}))
 }
 
-/// A call that others notice.
+/// A call with an effect.
 fn tell(text: &str) -> ModelAnswer {
     ModelAnswer::call("notify", json!({"message": text}))
 }
@@ -109,7 +109,7 @@ fn what_is_piped_in_is_said_too() {
     assert_eq!(model.requests().len(), 2);
 }
 
-/// The question is stored, and can be answered by another command.
+/// The approval is stored, and can be answered with another command.
 #[test]
 fn a_question_that_nobody_can_answer_waits() {
     let model = model([tell("hello"), ModelAnswer::text("Sent.")]);
@@ -128,7 +128,7 @@ fn a_question_that_nobody_can_answer_waits() {
         world.json(&["notices", "list", "--json"])["notices"],
         json!([])
     );
-    // What was asked is there, and can be found, before there is an answer.
+    // The message is stored and can be found before it is answered.
     let conversation = waiting["conversation"].as_str().unwrap();
     let shown = || {
         let kept = world.json(&["chat", "show", conversation, "--json"]);
@@ -165,7 +165,7 @@ fn a_question_that_nobody_can_answer_waits() {
     assert_eq!(told["notices"].as_array().unwrap().len(), 1);
 }
 
-/// An answer that stands for calls that differ as a pattern says, and for no others.
+/// A standing approval with a pattern covers only calls that match the pattern.
 #[test]
 fn calls_like_one_that_was_approved_are_made() {
     let model = model([
@@ -218,7 +218,7 @@ fn calls_like_one_that_was_approved_are_made() {
     assert_eq!(unlike.code, 5, "{unlike:?}");
 }
 
-/// Ids of one day begin alike.
+/// Ids of the same day have a common prefix.
 #[test]
 fn an_id_that_fits_several_conversations_names_them() {
     let model = model([ModelAnswer::text("Hi."), ModelAnswer::text("Bye.")]);
@@ -260,7 +260,7 @@ fn yes_can_be_said_beforehand() {
         (0, "Sent.\n"),
         "{came:?}"
     );
-    // What was called, and by whose leave, can be looked at afterwards.
+    // The call and who approved it can be inspected afterwards.
     let runs = world.json(&["runs", "list", "--chats", "--json"]);
     let shown = world.run(&["runs", "show", runs["runs"][0]["id"].as_str().unwrap()]);
     let call = shown.lines().find(|line| line.contains("✓ notify"));
@@ -271,7 +271,7 @@ fn yes_can_be_said_beforehand() {
     );
 }
 
-/// Steps, repetitions and money: each has its own words and the same code.
+/// Limits of steps, repetitions and money have different messages but the same exit code.
 #[test]
 fn limits_have_a_code_of_their_own() {
     let spent = || ModelAnswer::text("Hello.").usage(5000, 0, 100);
@@ -345,7 +345,7 @@ fn a_conversation_is_gone_on_with() {
             line("user", "What did I ask?"),
         ]
     );
-    // Without the flag it is another one.
+    // Without the flag, a new conversation begins.
     let third = deft(&world, &["chat", "-p", "Hi", "--json"]).json();
     assert_ne!(third["conversation"], id);
     assert!(!asked[2].to_string().contains("Hello."));
@@ -366,7 +366,7 @@ fn conversations_are_kept_found_and_deleted() {
     let titles: Vec<&Value> = all.iter().map(|one| &one["title"]).collect();
     assert_eq!(titles, ["How are you?", "Who wrote the invoice?"]);
     let id = all[1]["id"].as_str().unwrap();
-    // The last letters are what tells ids apart.
+    // Ids differ in their last letters.
     let shown = world.run(&["chat", "show", &id[..id.len() - 1]]);
     for text in ["exit 0", "Who wrote the invoice?", "Ada wrote it."] {
         assert!(shown.contains(text), "{shown}");
@@ -414,7 +414,7 @@ fn nothing_is_asked_where_nothing_can_be_answered() {
     assert_eq!(conversations(&world), Vec::<Value>::new());
 }
 
-/// An address without a listener.
+/// Returns an address that nothing listens on.
 fn nowhere() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())
@@ -460,12 +460,12 @@ fn a_model_that_cannot_be_asked_says_why() {
             people.stderr.contains(&format!("hint: {hint}")),
             "{people:?}"
         );
-        // Nothing else minds.
+        // Other commands still work.
         assert_eq!(deft(&world, &["runs", "list"]).code, 0);
     }
 }
 
-/// Nothing was asked, so nothing is a failed run.
+/// No message was sent, so no run failed.
 #[test]
 fn nobody_speaks_until_one_of_several_models_is_chosen() {
     let model = model([]);

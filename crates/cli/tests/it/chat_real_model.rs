@@ -1,5 +1,5 @@
-//! A real model behind the whole binary. What is asserted is form: the model is too small for
-//! anything else.
+//! A real model with the real binary. The tests check only the form of the results, because the model is too
+//! small for meaningful content.
 
 use deft_testkit::RealModel;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::chat_support::deft;
 use crate::daemon::used_home;
 use crate::support::World;
 
-/// A home with a real model, and with an agent whose prompt is short, because reading takes time.
+/// Creates a home with a real model, and an agent with a short prompt, because the model reads slowly.
 fn home(more: &str, metadata: &str, text: &str) -> World {
     let world = used_home();
     let url = json!(RealModel::shared().url);
@@ -33,7 +33,7 @@ fn home(more: &str, metadata: &str, text: &str) -> World {
     world
 }
 
-/// Runs the skill: the exit code, the run, and what its agent did by kinds of events.
+/// Runs the skill and returns the exit code, the run, and its events.
 fn run(world: &World) -> (i32, Value, Vec<Value>) {
     let came = deft(world, &["run", "small", "--json"]);
     let run = came.json();
@@ -42,8 +42,8 @@ fn run(world: &World) -> (i32, Value, Vec<Value>) {
     (came.code, run, logs["events"].as_array().unwrap().clone())
 }
 
-/// A tool that has to be called is called, if need be because the model is left no choice; whatever
-/// it does next, the limit of steps holds.
+/// A required tool is called, if necessary by forcing the model; afterwards the step limit holds whatever the
+/// model does.
 #[test]
 fn a_real_model_calls_what_it_has_to() {
     let world = home(
@@ -65,8 +65,8 @@ fn a_real_model_calls_what_it_has_to() {
     }
 }
 
-/// The grammar leaves no choice of form, so that the model never comes to an end: what its block
-/// says is run, and it is stopped.
+/// The grammar forces every reply to be a command block, so the model never ends: the block is run, and the
+/// limit stops the model.
 #[test]
 fn a_real_model_writes_commands_by_grammar() {
     let grammar = "root ::= \"```cmd\\nlog --message \\\"\" [a-z ]{3,12} \"\\\"\\n```\"";

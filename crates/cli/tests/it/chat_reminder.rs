@@ -1,4 +1,4 @@
-//! "Remind me in 5 minutes to drink water", from the words to the message.
+//! "Remind me in 5 minutes to drink water", from the request to the delivered message.
 
 use deft_testkit::{BotApi, ModelAnswer};
 use jiff::{SignedDuration, Timestamp};
@@ -25,7 +25,7 @@ fn store() -> ModelAnswer {
     )
 }
 
-/// S0.54. The home is new, and nothing in the message calls for a tool.
+/// S0.54: in a new home, a message that needs no tools has a small prompt.
 #[test]
 fn a_plain_question_costs_little() {
     let world = World::new();
@@ -36,7 +36,7 @@ fn a_plain_question_costs_little() {
     let offered = shown["tools"].as_array().unwrap().iter();
     let offered: Vec<&Value> = offered.map(|tool| &tool["name"]).collect();
     assert_eq!(offered, ["skill", "get_tool_catalog", "skill_run"]);
-    // Four characters to a token, as providers count.
+    // Four characters per token, as providers count.
     let sent = [&shown["system"], &shown["messages"], &shown["tools"]];
     let tokens = sent
         .map(|part| part.to_string().len())
@@ -46,7 +46,7 @@ fn a_plain_question_costs_little() {
     assert!((500..=1_000).contains(&tokens), "{tokens}: {shown:#}");
 }
 
-/// The home is new: the playbook that says how it is done is one of its defaults.
+/// Uses a new home, whose default skills include the playbook for reminders.
 #[test]
 fn drink_water() {
     let bot = BotApi::start();

@@ -1,4 +1,4 @@
-//! A chat that was killed in the middle of an answer is gone on with where it was.
+//! A chat that was killed in the middle of an answer is resumed.
 
 use deft_testkit::{Gate, ModelAnswer, ModelServer};
 
@@ -7,7 +7,7 @@ use crate::daemon::runs;
 use crate::support::World;
 use crate::terminal::Terminal;
 
-/// A home whose chat was killed while the answer to its first question was written.
+/// Creates a home whose chat was killed while its first answer was being written.
 fn killed() -> (ModelServer, World, Gate) {
     let gate = Gate::default();
     let model = model([
@@ -24,7 +24,7 @@ fn killed() -> (ModelServer, World, Gate) {
     (model, world, gate)
 }
 
-/// What was said, each as who said it and what.
+/// Returns the stored messages as pairs of role and text.
 fn kept(world: &World) -> Vec<(String, String)> {
     let all = world.json(&["chat", "show", "conv_", "--json"]);
     let lines = all["conversation"]["messages"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! What a chat looks like, at 80 and at 120 columns.
+//! Screens of a chat, at 80 and at 120 columns.
 
 use deft_testkit::{Gate, ModelAnswer, Script};
 use serde_json::{Value, json};
@@ -9,22 +9,22 @@ use crate::screens::assert_fits;
 use crate::support::{World, server};
 use crate::terminal::Terminal;
 
-/// The widths that screens are looked at with.
+/// The terminal widths to test.
 const WIDTHS: [u16; 2] = [80, 120];
 
-/// A chat whose prompt is there.
+/// Starts a chat and waits for its prompt.
 fn chat(world: &World, columns: u16) -> Terminal {
     let mut terminal = Terminal::sized(world, &["chat"], columns);
     terminal.until("main (double)").until("> ");
     terminal
 }
 
-/// Waits for a prompt with nothing behind it.
+/// Waits for an empty prompt.
 fn idle(terminal: &mut Terminal) {
     terminal.until_line(">");
 }
 
-/// The screen without what differs from run to run.
+/// Returns the screen without the parts that differ between runs.
 fn screen(terminal: &Terminal) -> String {
     let mut out = String::new();
     for line in terminal.screen().lines() {
@@ -39,7 +39,7 @@ fn screen(terminal: &Terminal) -> String {
             }
         });
         let line = words.collect::<Vec<_>>().join(" ");
-        // How long a call took stands at the end of its line.
+        // The duration of a call is at the end of its line.
         let line = match (line.split_once(" ✓ "), line.split_once(" ✗ ")) {
             (Some((call, _)), _) => format!("{call} ✓ TIME"),
             (None, Some((call, rest))) => {
@@ -77,7 +77,7 @@ fn tables_are_aligned() {
     }
 }
 
-/// Nothing of the answer has come after more than a second, and an earlier reply had tokens.
+/// For more than a second no text of the answer arrives, and an earlier reply used tokens.
 #[test]
 fn a_line_shows_time_and_tokens() {
     for columns in WIDTHS {
@@ -99,7 +99,7 @@ fn a_line_shows_time_and_tokens() {
     }
 }
 
-/// A tool that does not exist is refused; one on the shelf is described first.
+/// A call of an unknown tool is refused; a tool on the shelf is described first.
 #[test]
 fn calls_that_are_not_made_are_shown() {
     for columns in WIDTHS {
@@ -124,7 +124,7 @@ fn calls_that_are_not_made_are_shown() {
 
 const ASKS: &str = "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n";
 
-/// The arguments are lines; `v` shows all of them, and `always` holds for the next call.
+/// The arguments are shown as lines, `v` shows them in full, and `always` covers the next call.
 #[test]
 fn a_question_shows_what_would_be_done() {
     let text = format!(
@@ -161,7 +161,7 @@ fn a_question_shows_what_would_be_done() {
     }
 }
 
-/// Each model is a server of its own, so that it is seen which one was asked.
+/// Each model has its own server, so the test can see which one was asked.
 #[test]
 fn another_model_answers() {
     for columns in WIDTHS {
@@ -187,7 +187,7 @@ fn another_model_answers() {
         idle(&mut terminal);
         insta::assert_snapshot!(format!("model_{columns}"), screen(&terminal));
         end(terminal);
-        // The conversation goes on: the other model was told what was said before.
+        // The conversation continues: the other model gets the earlier messages.
         let said = messages(&second.requests()[0]);
         assert!(
             said.iter().any(|(_, text)| text == "From main."),
@@ -222,7 +222,7 @@ fn the_last_exchange_can_be_taken_back() {
         idle(&mut terminal);
         insta::assert_snapshot!(format!("undo_{columns}"), screen(&terminal));
         end(terminal);
-        // A later chat goes on without it.
+        // A later chat continues without the removed exchange.
         let mut terminal = Terminal::sized(&world, &["chat", "--resume"], columns);
         terminal.until("going on with").until_line("thinker>");
         assert!(!terminal.screen().contains("Bob"), "{}", terminal.screen());
@@ -267,7 +267,7 @@ fn files_are_attached() {
     }
 }
 
-/// A message with a path that leads nowhere is not sent, and says why.
+/// A message that attaches a missing file is not sent, and the reason is shown.
 #[test]
 fn a_missing_file_is_told_and_nothing_is_sent() {
     let model = model([ModelAnswer::text("Fine.")]);
@@ -289,7 +289,7 @@ fn a_missing_file_is_told_and_nothing_is_sent() {
     assert_eq!(model.requests().len(), 1);
 }
 
-/// The reason stands in the line of the call, and none of its words is broken.
+/// The reason is shown in the line of the call, without broken words.
 #[test]
 fn a_failed_call_shows_its_reason() {
     for columns in WIDTHS {
@@ -314,7 +314,7 @@ fn a_failed_call_shows_its_reason() {
     }
 }
 
-/// A chosen model answers in the conversation also after it was left and resumed.
+/// A chosen model still answers after the conversation is closed and resumed.
 #[test]
 fn a_resumed_chat_keeps_its_model() {
     let first = model([ModelAnswer::text("From main.")]);
@@ -353,7 +353,7 @@ fn help_lists_all_commands() {
     }
 }
 
-/// Chats are runs, and lists of runs leave them out.
+/// Chat answers are runs, but lists of runs omit them by default.
 #[test]
 fn chats_are_listed_on_request() {
     let model = model([ModelAnswer::text("Hello.")]);

@@ -1,4 +1,4 @@
-//! Skills that a model carries out, by `deft run`: what is seen live and what is kept.
+//! Skills run by an agent with `deft run`: the live display and the stored result.
 
 use deft_testkit::ModelAnswer;
 use serde_json::json;
@@ -64,7 +64,7 @@ fn what_it_took_and_how_it_went_is_kept() {
         (0, &json!("success")),
         "{run:#}"
     );
-    // Its own tools and no others, and its own instructions.
+    // The agent gets only the tools and the instructions of the skill.
     let asked = model.requests();
     let offered = tools(&asked[0]);
     assert_eq!(offered, ["time_now", "notify"]);
@@ -92,7 +92,7 @@ fn what_it_took_and_how_it_went_is_kept() {
     }
 }
 
-/// What the skill does not name is refused, and the person sees it.
+/// A tool that the skill does not list is refused, and the person sees it.
 #[test]
 fn a_tool_that_was_not_named_is_refused() {
     let model = model([
@@ -103,7 +103,7 @@ fn a_tool_that_was_not_named_is_refused() {
     ]);
     let world = herald(&model);
     let came = deft(&world, &["run", "herald"]);
-    // What had to be called was not.
+    // The required tool was not called.
     assert_eq!(came.code, 1, "{came:?}");
     assert!(
         came.stderr.contains("! memory_list_skills  refused: "),
@@ -115,7 +115,7 @@ fn a_tool_that_was_not_named_is_refused() {
     assert!(story.contains("refused"), "{story}");
 }
 
-/// S2.18: a chat uses skills as they were before their files broke, and says so in one line.
+/// S2.18: a chat uses the last good revision of skills with broken files, and notes it in one line.
 #[test]
 fn a_broken_skill_is_used_as_it_was() {
     let hello = || ModelAnswer::text("Hello.");

@@ -1,4 +1,4 @@
-//! A home with a model that answers by a script.
+//! Homes with a scripted model.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::daemon::used_home;
 use crate::support::World;
 
-/// A model that gives these answers, one after the other.
+/// Starts a model that gives these answers in order.
 pub(crate) fn model(answers: impl IntoIterator<Item = ModelAnswer>) -> ModelServer {
     ModelServer::start(Dialect::OpenAi, answers)
 }
 
-/// The section of a model at an address, which is asked once and told a price.
+/// Returns the configuration of a model at a URL, without retries and with prices.
 pub(crate) fn section(url: &str) -> String {
     format!(
         "[llm.main]\nprovider = \"openai\"\nmodel = \"double\"\nbase_url = {}\nretries = 0\n\
@@ -23,14 +23,14 @@ pub(crate) fn section(url: &str) -> String {
     )
 }
 
-/// A home without default skills, with this model and this further configuration.
+/// Creates a home without default skills, with this model and additional configuration.
 pub(crate) fn home(server: &ModelServer, more: &str) -> World {
     let world = used_home();
     world.write("home/config.toml", section(&server.url) + more);
     world
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct CommandResult {
     pub(crate) code: i32,
@@ -48,18 +48,18 @@ impl CommandResult {
         }
     }
 
-    /// The document on stdout.
+    /// Parses stdout as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|problem| panic!("{problem}: {self:?}"))
     }
 }
 
-/// Runs the binary with nothing to read.
+/// Runs the binary with empty stdin.
 pub(crate) fn deft(world: &World, args: &[&str]) -> CommandResult {
     piped(world, args, "")
 }
 
-/// Runs the binary with this piped in.
+/// Runs the binary with `stdin` as its input.
 pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> CommandResult {
     let mut command = world.command(args);
     command
@@ -67,12 +67,12 @@ pub(crate) fn piped(world: &World, args: &[&str], stdin: &str) -> CommandResult 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A command that does not read its input closes it, which does not fail the test.
+    // Writing fails if the command does not read its input, which is fine.
     drop(child.stdin.take().unwrap().write_all(stdin.as_bytes()));
     CommandResult::from_output(&child.wait_with_output().unwrap())
 }
 
-/// The messages of a question, each as its role and its text.
+/// Returns the messages of a model request as pairs of role and text.
 pub(crate) fn messages(request: &Value) -> Vec<(String, String)> {
     let all = request["messages"].as_array().unwrap();
     all.iter()
@@ -83,7 +83,7 @@ pub(crate) fn messages(request: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The names of the tools of a question.
+/// Returns the names of the tools in a model request.
 pub(crate) fn tools(request: &Value) -> Vec<String> {
     let all = request["tools"].as_array().cloned().unwrap_or_default();
     all.iter()

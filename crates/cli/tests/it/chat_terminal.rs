@@ -1,4 +1,4 @@
-//! `deft chat` in a real terminal, with a model that answers by a script.
+//! `deft chat` in a real terminal, with a scripted model.
 
 use deft_testkit::{Gate, ModelAnswer};
 use serde_json::json;
@@ -8,14 +8,14 @@ use crate::daemon::{runs, wait_for};
 use crate::support::World;
 use crate::terminal::Terminal;
 
-/// A chat whose prompt is there.
+/// Starts a chat and waits for its prompt.
 fn chat(world: &World) -> Terminal {
     let mut terminal = Terminal::start(world, &["chat"]);
     terminal.until("`/help` lists commands").until("> ");
     terminal
 }
 
-/// Waits for a prompt with nothing behind it.
+/// Waits for an empty prompt.
 fn idle(terminal: &mut Terminal) {
     terminal.until_line(">");
 }
@@ -25,7 +25,7 @@ fn an_answer_is_written_as_it_comes() {
     let gate = Gate::default();
     let model = model([
         ModelAnswer::call("time_now", json!({})),
-        // The first event has no text in it.
+        // The first event has no text.
         ModelAnswer::text("It is\n\nalready **noon** today, and `lunch` is near").gate(4, &gate),
     ]);
     let world = home(&model, "");
@@ -33,7 +33,7 @@ fn an_answer_is_written_as_it_comes() {
     terminal.keys("What time is it?\r");
     terminal.until("⚙ time.now ✓ ").until("It is");
     assert!(!terminal.screen().contains("near"), "it was held back");
-    // What is typed meanwhile stands in the next line, and not in the answer.
+    // Text typed meanwhile appears in the next line, not in the answer.
     terminal.keys("thanks");
     gate.open();
     terminal.until("already noon today, and lunch is near");
@@ -45,7 +45,7 @@ fn an_answer_is_written_as_it_comes() {
         "{:?}",
         terminal.raw
     );
-    // The call stands above the answer, and the answer stands there once.
+    // The call is shown above the answer, and the answer only once.
     let screen = terminal.screen();
     let lines: Vec<&str> = screen.lines().skip(2).collect();
     assert!(lines[1].starts_with("⚙ time.now"), "{screen}");
@@ -103,7 +103,7 @@ fn a_question_is_asked_where_one_is() {
     }
 }
 
-/// The model hangs in the middle of a word; the chat goes on without it.
+/// The model hangs in the middle of a word; the chat continues.
 #[test]
 fn ctrl_c_stops_an_answer_and_not_the_chat() {
     let gate = Gate::default();
@@ -128,7 +128,7 @@ fn ctrl_c_stops_an_answer_and_not_the_chat() {
         .map(|run| run["outcome"].as_str().unwrap_or_default().to_owned())
         .collect();
     assert_eq!(outcomes, ["success", "cancelled"], "{screen}");
-    // What was asked is remembered, whatever became of it.
+    // The message is kept although its answer was cancelled.
     let said = messages(&model.requests()[1]);
     assert!(
         said.iter().any(|(_, text)| text == "Tell me a story"),
@@ -136,7 +136,7 @@ fn ctrl_c_stops_an_answer_and_not_the_chat() {
     );
 }
 
-/// The question is off at once, and what is typed then is the next message and no answer.
+/// The question is cancelled immediately, and text typed afterwards is the next message, not an answer.
 #[test]
 fn ctrl_c_at_a_question_stops_the_answer() {
     let model = model([
@@ -197,7 +197,7 @@ fn commands_are_answered_without_a_model() {
     assert_eq!(model.requests().len(), 1);
 }
 
-/// A title for the window, colours, a cleared screen, in text and in the arguments of a call.
+/// Control sequences in text and in the arguments of a call: window title, colours, clearing the screen.
 #[test]
 fn nothing_that_a_model_writes_commands_the_terminal() {
     let evil = "\x1b]0;owned\x07 \x1b[31;5mred\x1b[0m \x1b[2J\u{9b}32m \x1bPq\x1b\\ over";
@@ -234,7 +234,7 @@ fn nothing_that_a_model_writes_commands_the_terminal() {
     assert!(screen.contains("over"), "{screen}");
 }
 
-/// No other process sends it, and the chat goes on.
+/// The chat process itself delivers the message, without ending the chat.
 #[test]
 fn a_message_to_people_is_sent_while_the_chat_is_open() {
     let model = model([

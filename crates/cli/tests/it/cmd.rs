@@ -23,7 +23,7 @@ fn get_skill() {
     insta::assert_snapshot!(world.run(&["cmd", "get_skill: a b"]));
 }
 
-/// S2.71: `--help` does not execute.
+/// S2.71: `--help` does not execute the command.
 #[test]
 fn help_shows_the_page() {
     let world = world();
@@ -46,7 +46,7 @@ fn what_cannot_be_done_is_said() {
     insta::assert_snapshot!(world.run(&["cmd", "torn"]));
 }
 
-/// Data goes to stdout and everything else to stderr, also for a run that failed.
+/// Data goes to stdout and everything else to stderr, also for a failed run.
 #[test]
 fn errors_are_not_data() {
     let world = world();
@@ -72,7 +72,7 @@ fn errors_are_not_data() {
         assert_eq!(document["ok"], false, "{line}: {document:#}");
         assert_eq!(output.status.code(), Some(code), "{line}: {document:#}");
     }
-    // One that fails does not hide the others, and each goes its own way.
+    // A failed command does not affect the others; results go to stdout and errors to stderr.
     let output = world.output(&["cmd", "notes.add\nget_skill: email"]);
     assert_eq!(output.status.code(), Some(1));
     let (data, error) = (
@@ -101,7 +101,7 @@ fn looking() -> World {
     world
 }
 
-/// S2.44, S2.48: codes survive in batches, and each result has its command beside it.
+/// S2.44, S2.48: error codes are kept in batches, and each result names its command.
 #[test]
 fn a_batch_has_codes_and_commands() {
     let world = looking();
@@ -129,7 +129,8 @@ fn a_batch_has_codes_and_commands() {
             ("notes.search --n 1", "ok"),
         ]
     );
-    // S2.43, S2.46: the text became a number once, the default was applied, the result is whole.
+    // S2.43, S2.46: the string was converted to a number once, the default was applied, the result is
+    // complete.
     let last = &results[6];
     assert_eq!(last["status"], "ok");
     assert_eq!(last["side_effects"], serde_json::json!([]));
@@ -139,7 +140,7 @@ fn a_batch_has_codes_and_commands() {
     assert_eq!(content, serde_json::json!({"n": 2, "sort": "date"}));
 }
 
-/// S2.50: a call in JSON is the command that it stands for, and help runs nothing.
+/// S2.50: a call in JSON is equivalent to the command line, and help runs nothing.
 #[test]
 fn a_call_in_json_is_a_command() {
     let world = looking();
@@ -168,7 +169,7 @@ fn a_call_in_json_is_a_command() {
     );
 }
 
-/// S2.50: the tools that workflows and programs call resolve commands as `deft cmd` does.
+/// S2.50: the tools for workflows and programs resolve commands like `deft cmd`.
 #[test]
 fn tools_resolve_commands_alike() {
     let world = looking();
@@ -210,7 +211,7 @@ fn tools_resolve_commands_alike() {
     }
 }
 
-/// S2.9: dates and flags are filled into a page without a handler.
+/// S2.9: dates and flags are substituted in a page without a handler.
 #[test]
 fn a_page_is_filled() {
     let world = World::new();
@@ -225,7 +226,7 @@ fn a_page_is_filled() {
     assert_eq!(shown["metadata"]["requires_interpretation"], true);
 }
 
-/// S2.31: a page with a missing handler says so, and its command is refused with a code.
+/// S2.31: a page shows that its handler is missing, and its command is refused with a code.
 #[test]
 fn a_missing_handler_is_told() {
     let world = World::new();
@@ -256,8 +257,8 @@ fn a_missing_handler_is_told() {
     assert_eq!(refused["error"]["code"], "missing_handler");
 }
 
-/// S2.18: a broken edit leaves the last good revision in use for commands that start and end, which
-/// say so; `validate` shows what is wrong.
+/// S2.18: after a broken edit, short-lived commands use the last good revision and print a warning;
+/// `validate` shows the problem.
 #[test]
 fn a_broken_edit_leaves_the_last_good_revision() {
     let world = looking();
@@ -299,7 +300,7 @@ fn a_broken_edit_leaves_the_last_good_revision() {
         let file = world.path(file).display().to_string();
         assert_eq!(world.code(&["skills", "validate", &file]), 1);
     }
-    // A file that is mended counts again, and one that is gone leaves nothing behind.
+    // A repaired file is used again, and the skill of a deleted file is gone.
     world.write("home/skills/look.yaml", LOOK.replace("+ 1", "+ 2"));
     let mended = world.json(&["run", "look", "--n", "1", "--sort", "x", "--json"]);
     assert_eq!(mended["outputs"]["n"], 3);
@@ -327,12 +328,12 @@ fn schemas_are_of_draft_7() {
             .unwrap_or_else(|| panic!("`{key}` has no schema"));
         assert!(takes["description"].is_string(), "{takes}");
     }
-    // A new kind of step, and a key of its own, change no snapshot.
+    // Keep only common keys, so a new kind of step does not change the snapshot.
     keys.retain(|key, _| STEP_KEYS.split(' ').any(|one| one == key));
     insta::assert_json_snapshot!(step);
 }
 
-/// The keys of steps of all kinds.
+/// The keys common to all kinds of steps.
 const STEP_KEYS: &str = "id description output condition on_error timeout loop loop_var loop_concurrency \
     parallel_group depends_on cache effects heal max_heals expect";
 

@@ -80,7 +80,7 @@ fn set_refuses_what_would_break_the_file() {
     assert_eq!(world.read("home/config.toml"), FILE);
 }
 
-/// An old mistake in the file does not block other changes.
+/// Existing errors in the file do not block other changes.
 #[test]
 fn set_mends_a_broken_file() {
     let world = World::new();
@@ -165,7 +165,7 @@ fn the_schema_knows_every_section() {
     assert_eq!(first["const"], "skill_started");
 }
 
-/// With a mistake in the file, commands that read still work, and commands that act refuse.
+/// With an error in the file, commands that only read still work, and other commands refuse.
 #[test]
 fn reading_goes_on_with_a_broken_file() {
     let world = World::new();
@@ -212,7 +212,7 @@ fn reading_goes_on_with_a_broken_file() {
             assert_eq!(world.code(args), 2, "{args:?} with {config}");
         }
     }
-    // Another database might be meant.
+    // The error may concern the choice of the database, so even reading is refused.
     for config in [
         "[store]\nurl = \"postgres://x\"\n",
         "[store]\nulr = \"sqlite://other.db\"\n",

@@ -1,4 +1,4 @@
-//! Runs that are interrupted: the demonstration, and what people are told.
+//! Interrupted runs: the demonstration, and the messages.
 
 use crate::daemon::Daemon;
 use crate::screens::screen;
@@ -27,13 +27,14 @@ fn the_crash_demo_has_a_document() {
     let before = steps.iter().filter(|step| step["before_crash"] == true);
     assert_eq!(before.count(), 2, "{report:#}");
     assert!(steps.iter().all(|step| step["begun"] == 1), "{report:#}");
-    // Its home is removed.
+    // The home of the demo is removed.
     assert_eq!(std::fs::read_dir(world.path("tmp")).unwrap().count(), 1);
 }
 
 const SLOW: &str = "name: slow\ndescription: Takes its time\nsteps:\n  - {id: a, tool: time.now}\n  - {id: b, wait: 3s}\n  - {id: c, tool: time.now}\n";
 
-/// A daemon that is killed, and the next one: the log, `runs show` and its JSON say what happened.
+/// After a daemon is killed and another one starts, the log, `runs show` and its JSON report the
+/// interruption.
 #[test]
 fn an_interrupted_run_says_so() {
     let world = World::new();
@@ -56,7 +57,7 @@ fn an_interrupted_run_says_so() {
     assert_eq!(gap["cause"], "process_ended", "{shown:#}");
     let text = world.run(&["runs", "show", &id]);
     assert!(text.contains("interrupted last sign "), "{text}");
-    // The outage is neither work nor a person's time, in the details and in the list.
+    // The outage counts neither as work nor as waiting for a person, in the details and in the list.
     let idle = shown["run"]["interrupted_ms"].as_u64();
     assert!(idle > Some(0), "{shown:#}");
     assert_eq!(shown["run"].get("waited_ms"), None, "{shown:#}");

@@ -1,4 +1,4 @@
-//! A `deft up` that a test has started: its lines as they come, and how it ends.
+//! A `deft up` process under test: its output as it arrives, and its end.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::World;
 
-/// More than anything here takes, even on a machine with other things to do.
+/// The timeout of all waits, sufficient even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Daemon {
@@ -19,7 +19,7 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts one and waits until it says that it is ready.
+    /// Starts a daemon and waits until it is ready.
     pub(crate) fn start(world: &World) -> Self {
         Self::with(world, &[], &[])
     }
@@ -30,7 +30,7 @@ impl Daemon {
         daemon
     }
 
-    /// Starts one whose lines the test waits for itself.
+    /// Starts a daemon without waiting for any output.
     pub(crate) fn begin(world: &World, args: &[&str]) -> Self {
         Self::spawn(world, args, &[])
     }
@@ -60,7 +60,7 @@ impl Daemon {
         }
     }
 
-    /// Waits for a line with a text, which may have come already.
+    /// Waits for a line that contains `text`, which may have arrived already.
     pub(crate) fn until(&mut self, text: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
         if let Some(line) = self.seen.iter().find(|line| line.contains(text)) {
@@ -88,7 +88,7 @@ impl Daemon {
         assert!(sent.success());
     }
 
-    /// Waits for its end and gives everything that it said.
+    /// Waits for the end of the daemon and returns its status and all its output.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
         let status = self.child.wait().unwrap();
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
@@ -97,7 +97,7 @@ impl Daemon {
         (status, self.seen.join("\n"))
     }
 
-    /// Asks it to stop, which it has to do in good order.
+    /// Stops the daemon with SIGTERM, asserts exit code 0, and returns its output.
     pub(crate) fn stop(self) -> String {
         self.signal("-TERM");
         let (status, said) = self.end();
@@ -105,7 +105,7 @@ impl Daemon {
         said
     }
 
-    /// Ends it as a power cut would.
+    /// Kills the daemon with SIGKILL, as in a crash.
     pub(crate) fn kill(self) {
         self.signal("-KILL");
         self.end();
@@ -113,14 +113,14 @@ impl Daemon {
 }
 
 impl Drop for Daemon {
-    /// A test that failed leaves nothing behind.
+    /// Kills the process if the test failed.
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// Asks again and again until there is an answer.
+/// Polls `ask` until it returns a value.
 pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -132,7 +132,7 @@ pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Waits until a run is over.
+/// Waits until a run has ended, and returns it.
 pub(crate) fn ended(world: &World, id: &str) -> Value {
     wait_for(id, || {
         let shown = world.json(&["runs", "show", id, "--json"]);
@@ -140,20 +140,20 @@ pub(crate) fn ended(world: &World, id: &str) -> Value {
     })
 }
 
-/// Runs of a skill, newest first.
+/// Returns the runs of a skill, newest first.
 pub(crate) fn runs(world: &World, skill: &str) -> Vec<Value> {
     let listed = world.json(&["runs", "list", "--skill", skill, "--json"]);
     listed["runs"].as_array().unwrap().clone()
 }
 
-/// A home that had its first start already, and so has nothing in it.
+/// Creates a home that counts as initialised, so it gets no default skills.
 pub(crate) fn used_home() -> World {
     let world = World::new();
     world.write("home/data/seeded", "0\n");
     world
 }
 
-/// A skill of the store or a file as `skills show` has it.
+/// Returns a skill as `skills show` prints it.
 pub(crate) fn skill(world: &World, name: &str) -> Value {
     world.json(&["skills", "show", name, "--json"])["skill"].take()
 }

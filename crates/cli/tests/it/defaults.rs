@@ -1,4 +1,4 @@
-//! What a new home begins with: the files in `defaults/`.
+//! The initial content of a new home: the files in `defaults/`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,20 +24,20 @@ fn files(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A home after `deft init`.
+/// Creates a home with `deft init`.
 fn seeded() -> World {
     let world = World::new();
     assert_eq!(world.code(&["init"]), 0);
     world
 }
 
-/// A file that is added to the folder has to be added to the list of the binary as well.
+/// Every file in the folder is also in the binary's list.
 #[test]
 fn every_file_is_in_the_binary() {
     let mut there = BTreeSet::new();
     files(&defaults(), &mut there);
     assert!(there.remove("README.md"));
-    // This one goes into the store, as an assistant would put it there.
+    // This file is stored as a record, as if an assistant had created it.
     assert!(there.remove("examples/hello-deft.json"));
     let world = seeded();
     for file in &there {
@@ -78,7 +78,8 @@ fn nothing_is_wrong_with_them() {
     }
 }
 
-/// S0.86 to S0.93: what fires when, with how many steps, and that it waits for its tools.
+/// S0.86 to S0.93: the schedules and the number of steps of the default skills, and that they wait for their
+/// tools.
 #[test]
 fn the_skills_of_the_seeds_are_as_the_seeds_say() {
     let world = seeded();
@@ -114,11 +115,11 @@ fn the_skills_of_the_seeds_are_as_the_seeds_say() {
         );
         assert_eq!(needed, missing, "nobody offers any of them: {id}");
     }
-    // And the one of the memory, which the next test looks at.
+    // Plus the skill for the memory, which the next test checks.
     assert_eq!(schedules.len(), table.len() + 1, "{listed:#}");
 }
 
-/// S0.83: their tools are always there, and still no model is asked before a person wants it.
+/// S0.83: their tools are always available, but no model is called before a person enables them.
 #[test]
 fn the_skills_of_the_memory_wait_for_a_person() {
     let world = seeded();
@@ -158,7 +159,7 @@ fn the_skills_of_the_memory_wait_for_a_person() {
     assert_eq!(entry.unwrap()["disabled_reason"], Value::Null);
 }
 
-/// S0.94 under its names.
+/// S0.94: the playbooks exist under their names.
 #[test]
 fn the_playbooks_of_the_seeds_are_there() {
     let world = seeded();
@@ -194,7 +195,7 @@ fn the_playbooks_of_the_seeds_are_there() {
     assert_eq!(playbooks, BTreeSet::from(expected));
 }
 
-/// What the playbook tells a model to send is taken as it is written there.
+/// The examples in the playbook are accepted exactly as written.
 #[test]
 fn the_examples_of_cron_scheduling_are_accepted() {
     let bot = BotApi::start();

@@ -1,4 +1,4 @@
-//! Notices on the desktop, with a `notify-send` that writes down what it is given; and what stays on this
+//! Notices on the desktop, with a `notify-send` that records its arguments, and notices that stay on this
 //! host.
 
 use std::os::unix::fs::PermissionsExt;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use crate::daemon::{Daemon, used_home, wait_for};
 use crate::support::World;
 
-/// Writes each argument on a line, and a line behind the last one.
+/// Writes each argument on a line, and a separator line after the last one.
 const NOTIFY_SEND: &str = "#!/bin/sh\nfor word in \"$@\"; do printf '%s\\n' \"$word\"; done >> \"${0%/*}/shown\"\n\
                            printf '%s\\n' ---- >> \"${0%/*}/shown\"\n";
 
-/// A world with a program of this content on its path.
+/// Installs a `notify-send` with this content in the world.
 fn with_program(world: &World, content: &str) {
     world.write("bin/notify-send", content);
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(world.path("bin/notify-send"), mode).unwrap();
 }
 
-/// The variables of a desktop session.
+/// Returns the environment variables of a desktop session.
 fn session(world: &World) -> [(String, String); 2] {
     let path = world.path("bin").display().to_string();
     [
@@ -51,7 +51,7 @@ fn the_notice(world: &World) -> Value {
     listed["notices"][0].take()
 }
 
-/// No shell reads the text, and it is no option.
+/// The text is not interpreted by a shell or as an option.
 #[test]
 fn a_desktop_is_the_default_channel() {
     let world = used_home();
@@ -78,7 +78,7 @@ fn a_desktop_is_the_default_channel() {
     assert_eq!(check, json!(["ok", "notices have a way to people"]));
 }
 
-/// Without a session there is no desktop, and another channel comes first.
+/// The desktop is not used without a session, or if another channel is configured.
 #[test]
 fn other_channels_come_first() {
     let world = used_home();
@@ -97,7 +97,7 @@ fn other_channels_come_first() {
     assert_eq!(shown(&world), None);
 }
 
-/// A default that does not work keeps no message waiting; a channel that was chosen is tried again.
+/// If the default channel fails, messages are not queued; a configured channel is retried.
 #[test]
 fn a_desktop_that_fails_is_reported() {
     let world = used_home();
@@ -119,12 +119,13 @@ fn a_desktop_that_fails_is_reported() {
     );
     let notice = the_notice(&world);
     assert_eq!(notice["status"], "queued", "{notice:#}");
-    // The same configuration without a desktop.
+    // The desktop is still configured, but not available.
     let check = channel_check(&world.output(&["doctor", "--json"]));
     assert_eq!(check[0], "bad", "{check}");
 }
 
-/// Whatever notices go to: a Telegram bot that cannot be reached does not even get to see these.
+/// Notices of the example stay on this host, whatever channel is configured, here an unreachable Telegram
+/// bot.
 #[test]
 fn the_example_stays_on_this_host_and_removes_itself() {
     let world = World::new();

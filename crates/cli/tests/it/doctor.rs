@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::daemon::{Daemon, used_home};
 use crate::support::{WORKFLOW, World};
 
-/// The verdicts, by the ids of the checks. Some checks speak more than once.
+/// Runs `deft doctor` and returns the exit code and the status of each check. A check may occur more than
+/// once.
 fn checks(world: &World, args: &[&str]) -> (i32, Vec<(String, String)>) {
     let output = world.output(&[&["doctor", "--json"], args].concat());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -40,7 +41,7 @@ fn expected(checks: &[(&str, &str)]) -> Vec<(String, String)> {
     checks.iter().map(own).collect()
 }
 
-/// Looking changes nothing, also where there is nothing.
+/// `deft doctor` reports a missing home and does not create it.
 #[test]
 fn a_home_that_is_not_there_is_told_and_not_made() {
     let world = World::new();
@@ -82,7 +83,7 @@ fn init_puts_everything_in_order() {
     assert_eq!(world.code(&["config", "validate"]), 0);
     let (code, found) = checks(&world, &[]);
     assert_eq!(code, 0, "{found:?}");
-    // The first start has nothing left to greet for, and the seeds wait for their tools.
+    // The first start sends no greeting, and the default skills wait for their tools.
     let daemon = Daemon::start(&world);
     let (_, found) = checks(&world, &[]);
     let status = |id: &str| {
@@ -163,7 +164,7 @@ fn a_local_model_that_does_not_answer_is_told() {
     assert_eq!([of("models.ready"), of("models.answer")], expected);
 }
 
-/// The configuration of a new home is its owner's alone; one that others can read is noted and mended.
+/// The configuration of a new home is readable only by its owner. Otherwise doctor reports and fixes it.
 #[test]
 fn a_configuration_that_others_can_read_is_told_and_mended() {
     let world = World::new();
@@ -183,7 +184,7 @@ fn a_configuration_that_others_can_read_is_told_and_mended() {
     assert_eq!(mode(), 0o600);
 }
 
-/// A limit of money has no effect while the price of a model is unknown.
+/// A money limit has no effect while the price of a model is unknown, and doctor reports this.
 #[test]
 fn money_without_prices_is_told() {
     let model =
@@ -211,7 +212,7 @@ fn money_without_prices_is_told() {
     assert!(said.contains("no price is known for `near`"), "{said}");
 }
 
-/// Schedules that were tried out ahead of time leave skills that wait, and doctor says so.
+/// After a tick with a future time skills wait for that time, and doctor reports this.
 #[test]
 fn skills_that_wait_for_a_time_long_to_come_are_told() {
     let world = World::new();
@@ -231,7 +232,7 @@ fn skills_that_wait_for_a_time_long_to_come_are_told() {
     assert_eq!(clock(&world), None);
 }
 
-/// Every id that doctor can say is in the document, and the document names no other.
+/// The document lists exactly the ids of doctor's checks.
 #[test]
 fn the_ids_are_documented() {
     let source = concat!(

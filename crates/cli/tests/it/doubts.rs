@@ -1,11 +1,11 @@
-//! Skills that do not fire as a person may expect: two of one name, a zone that has none.
+//! Skills that may not fire as expected: duplicate names, an unknown time zone.
 
 use serde_json::{Value, json};
 
 use crate::records::{call, reminder, store};
 use crate::support::{WORKFLOW, World};
 
-/// The findings of a check, by its id.
+/// Returns the findings of a check with this id.
 fn found<'a>(document: &'a Value, id: &str) -> Vec<&'a Value> {
     let checks = document["checks"].as_array().unwrap().iter();
     checks.filter(|check| check["id"] == id).collect()
@@ -35,8 +35,20 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
         (&json!(1), &json!(false), &json!([])),
         "{file:#}"
     );
+    // `skills show` shows the skill that `run` would run.
+    let path = world.path("home/skills/report.yaml");
     let shown = world.run(&["skills", "show", "report"]);
-    assert!(shown.contains("record 1 has its name"), "{shown}");
+    assert!(shown.contains("Remind to drink water"), "{shown}");
+    assert!(shown.contains("which does not fire"), "{shown}");
+    let shown = world.json(&["skills", "show", "report", "--json"]);
+    let columns = ["origin", "record_id", "replaces_file"].map(|key| &shown["skill"][key]);
+    assert_eq!(
+        columns,
+        [&json!("record"), &json!(1), &json!(path)],
+        "{shown:#}"
+    );
+    let next = world.run(&["schedule", "next", "report"]);
+    assert!(next.starts_with("exit 0"), "{next}");
 
     // All commands write the log in the same format.
     assert_eq!(world.code(&["tick"]), 0);
@@ -90,13 +102,13 @@ fn a_zone_without_a_name_is_told_of() {
     assert_eq!(zone.len(), 1, "{doctor:#}");
     assert_eq!(zone[0]["status"], "bad");
     assert!(zone[0]["message"].as_str().unwrap().starts_with(&said));
-    // A zone that is configured leaves nothing to wonder about.
+    // With a configured zone there is no finding.
     world.write("home/config.toml", "[time]\nzone = \"Europe/Berlin\"\n");
     let doctor = json(&["doctor", "--json"]);
     assert_eq!(found(&doctor, "time.zone"), Vec::<&Value>::new());
 }
 
-/// Before the first start a skill has no stored reason to be off, and its file exists all the same.
+/// Before the first start a skill has no stored state, but commands find its file.
 #[test]
 fn a_file_that_nobody_has_looked_at_is_known() {
     let world = World::new();

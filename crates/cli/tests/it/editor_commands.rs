@@ -24,7 +24,7 @@ fn exposed_skills_become_commands_of_cursor() {
     assert!(!world.path(".cursor").exists());
     insta::assert_snapshot!(world.run(&["skills", "export", "--to", "cursor"]));
     insta::assert_snapshot!(world.read(".cursor/commands/release-notes.md"));
-    // A named skill needs not be exposed.
+    // A named skill need not be exposed.
     assert_eq!(
         world.code(&["skills", "export", "--to", "cursor", "tidy"]),
         0
@@ -54,7 +54,7 @@ fn only_files_of_deft_are_replaced_and_removed() {
             .read(".cursor/commands/release-notes.md")
             .contains("skill_run")
     );
-    // Ours is brought up to date without `--force`.
+    // A file written by deft is updated without `--force`.
     let changed = NOTES.replace("Writes the notes", "Collects the notes");
     world.write("home/skills/release_notes.yaml", changed);
     assert_eq!(world.code(&["skills", "export", "--to", "cursor"]), 0);
@@ -77,7 +77,8 @@ fn only_files_of_deft_are_replaced_and_removed() {
     assert_eq!(world.read(".cursor/commands/mine.md"), "# Mine\n");
 }
 
-/// Claude Code gets exposed skills as commands, and the others as folders: of two with one name it shows the folder.
+/// Claude Code gets exposed skills as commands, and the others as skill folders. If a command and a folder
+/// have the same name, Claude Code shows the folder.
 #[test]
 fn exposed_skills_become_commands_of_claude() {
     let world = world();

@@ -1,4 +1,4 @@
-//! `deft export --to claude`: what is written passes the validator of the open format.
+//! `deft export --to claude`: the written skills pass the validator of the open format.
 
 use crate::support::{PAGE, SKILL, WORKFLOW, World};
 
@@ -89,7 +89,7 @@ fn skills_are_written_for_claude() {
         "agentskills",
     ]);
     insta::assert_snapshot!(checked);
-    // Nothing is replaced unasked.
+    // Existing files are not replaced without `--force`.
     world.write("user/.claude/skills/greet/SKILL.md", "mine");
     assert_eq!(world.code(&["export", "--to", "claude", "greet"]), 2);
     assert_eq!(
@@ -109,7 +109,7 @@ fn a_folder_may_be_named() {
     );
     assert!(world.path("out/report/workflow.yaml").exists());
     assert!(!world.path("out/long").exists());
-    // A folder with that name is written as one.
+    // A folder with the name of an editor is given as `./claude`.
     assert_eq!(
         world.code(&["skills", "export", "greet", "--to", "./claude"]),
         0
@@ -119,7 +119,7 @@ fn a_folder_may_be_named() {
     assert_eq!(world.code(&["export"]), 2);
 }
 
-/// Every skill of a new home can be given to another host.
+/// Every skill of a new home can be exported.
 #[test]
 fn the_default_skills_pass_the_validator_of_the_open_format() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Skills of files that assistants change, and the ways by which a person sees and drops that (S0.61).
+//! Changes of assistants to skills with files, and how a person sees and discards them (S0.61).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::daemon::skill;
 use crate::records::call;
 use crate::support::{WORKFLOW, World};
 
-/// A home as `deft init` leaves it.
+/// Creates a home with `deft init`.
 fn seeded() -> World {
     let world = World::new();
     assert_eq!(world.code(&["init"]), 0);
@@ -100,7 +100,7 @@ fn a_deleted_default_is_listed_as_deleted_and_comes_back() {
     );
 }
 
-/// A name in prose is an id wherever a person gives one.
+/// Commands accept the name of a skill wherever they accept its id.
 #[test]
 fn names_of_files_are_taken_where_ids_are() {
     let world = seeded();
@@ -126,7 +126,7 @@ fn names_of_files_are_taken_where_ids_are() {
     );
 }
 
-/// S0.86: whatever command looks at a home first, its defaults wait for tools.
+/// S0.86: the default skills wait for their tools, whichever command opens a home first.
 #[test]
 fn defaults_wait_for_tools_whatever_is_run_first() {
     for first in [

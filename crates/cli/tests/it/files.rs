@@ -1,4 +1,4 @@
-//! `deft skills import`, `export` and `new`: what they write, and what not.
+//! `deft skills import`, `export` and `new`: the files they write, and those they do not.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -85,7 +85,7 @@ fn import_of_nothing_says_so() {
     insta::assert_snapshot!(world.run(&["skills", "import", "empty"]));
 }
 
-/// Whatever is exported comes back as the same skill.
+/// An exported skill is the same skill when imported again.
 #[test]
 fn export_in_every_dialect() {
     let world = world();
@@ -127,7 +127,7 @@ fn skill(name: &str) -> String {
     SKILL.replace("greet", name)
 }
 
-/// A link must not give away what lies outside the skill.
+/// A link must not expose files outside the skill.
 #[test]
 fn links_that_lead_outside_are_refused() {
     let world = World::new();
@@ -192,8 +192,7 @@ fn an_id_is_not_taken_over() {
     insta::assert_snapshot!(world.run(&["skills", "import", "news.yaml", "--force"]));
 }
 
-/// One skill that cannot be imported does not keep the others out, and a dry
-/// run says the same.
+/// A skill that cannot be imported does not block the others, and a dry run reports the same.
 #[test]
 fn conflicts_are_refused_one_by_one() {
     let world = world();

@@ -1,4 +1,4 @@
-//! Sentences and pages break between words at 80 columns; code and JSON do not break.
+//! Folding of sentences and pages between words at 80 columns; code and JSON are not broken.
 
 use deft_testkit::Script;
 use serde_json::json;
@@ -46,12 +46,12 @@ fn pages_break_between_words() {
     let logged = shown(&world, &["run", "harbour"]);
     let folded = "coast and tells\nwhich of them can be entered before dark\n";
     assert!(logged.contains(folded), "{logged}");
-    // A pipe gets every line whole.
+    // In a pipe lines are not folded.
     let piped = world.run(&["tools", "show", "tide"]);
     assert!(piped.contains(LONG), "{piped}");
 }
 
-/// Values continue below values, list items below their text, and code stays as it is.
+/// Values continue below values, list items below their text, and code is unchanged.
 #[test]
 fn continuation_lines_are_indented() {
     let world = world();

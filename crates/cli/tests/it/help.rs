@@ -1,4 +1,4 @@
-//! `docs/cli.md` holds the help of every command, as the binary prints it: a change of words shows there.
+//! Generates `docs/cli.md`, which has the help of every command as the binary prints it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn the_reference_of_commands_is_current() {
     similar(&written, &pages);
 }
 
-/// Appends the help of a command and of all below it.
+/// Appends the help of a command and its subcommands.
 fn add_pages(world: &World, command: &mut Vec<String>, pages: &mut String) {
     let mut words: Vec<&str> = command.iter().map(String::as_str).collect();
     words.push("--help");
@@ -40,7 +40,7 @@ fn add_pages(world: &World, command: &mut Vec<String>, pages: &mut String) {
     }
 }
 
-/// The names in the section of commands; each stands at a margin of two.
+/// Returns the names in the section of commands. Each is indented by two spaces.
 fn subcommands(help: &str) -> Vec<String> {
     let section = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let rows = section.take_while(|line| !line.is_empty());

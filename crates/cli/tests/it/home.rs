@@ -1,4 +1,4 @@
-//! Commands that work on the home.
+//! Commands that read or change the home.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -60,7 +60,7 @@ fn show() {
     );
 }
 
-/// What a skill sets about how it may run is shown, whatever the field.
+/// All policy fields that a skill sets are shown.
 #[test]
 fn show_lists_the_policy() {
     let world = world();
@@ -81,7 +81,7 @@ fn show_lists_the_policy() {
     );
 }
 
-/// The name of an agent is no unknown skill.
+/// The name of an agent gets its own message, not "unknown skill".
 #[test]
 fn an_agent_is_not_taken_for_a_skill() {
     insta::assert_snapshot!(world().run(&["skills", "show", "thinker"]));
@@ -195,7 +195,7 @@ fn prompt_and_its_budget() {
 #[test]
 fn alone_it_says_what_there_is() {
     let shown = world().run(&[]);
-    // Which day the next fire is on depends on today.
+    // The day of the next fire depends on the current day.
     let (next, rest): (Vec<&str>, Vec<&str>) =
         shown.lines().partition(|line| line.starts_with("next "));
     assert!(next.concat().contains("report"), "{shown}");
@@ -261,7 +261,7 @@ fn closed_pipes_are_no_failure() {
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }
 
-/// A folder that may not be read costs only itself, and is said.
+/// An unreadable folder is reported and does not affect other folders.
 #[test]
 fn an_unreadable_folder_is_reported() {
     let world = world();

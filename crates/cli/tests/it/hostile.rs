@@ -1,5 +1,5 @@
-//! Text that wants to command the terminal, from every place that text can come from, through every
-//! command: nothing of it reaches stdout, stderr or a log as anything but visible characters.
+//! Control sequences in text from every source, printed by every command: stdout, stderr and logs contain
+//! them only as visible characters.
 
 use std::process::Output;
 
@@ -11,11 +11,12 @@ use crate::daemon::{Daemon, used_home};
 use crate::support::World;
 use crate::terminal::Terminal;
 
-/// Hides text, sets the title, clears the screen, rings, turns the line around, and hides itself.
+/// Control characters that hide text, set the title, clear the screen, ring the bell, reverse the line, or
+/// are invisible.
 const EVIL: &str =
     "evil\u{1b}[8m\u{1b}]0;owned\u{7}\u{9b}2J\u{85}\u{202e}\u{2066}\u{200b}\u{7f}\u{8}live";
 
-/// The same as a double-quoted YAML scalar, which may not hold most of it as it is.
+/// Returns [`EVIL`] as a double-quoted YAML scalar, in which most of its characters must be escaped.
 fn yaml() -> String {
     let mut out = "\"".to_owned();
     for c in EVIL.chars() {
@@ -27,8 +28,8 @@ fn yaml() -> String {
     out + "\""
 }
 
-/// Fails when a text could command a terminal or deceive a reader. With colours, deft's own styles
-/// are left out; none of them hides text, as that of `EVIL` does.
+/// Fails if `text` contains characters that could control a terminal or deceive a reader. With `colors`,
+/// deft's own styles are ignored; none of them hides text, as the one in `EVIL` does.
 fn check(what: &str, text: &str, colors: bool) {
     let text = if colors {
         without_styles(text)
@@ -70,7 +71,8 @@ fn checked(what: &str, output: &Output, colors: bool) -> String {
     stdout + &stderr
 }
 
-/// Files with hostile text: good ones, whose text arrives everywhere, and broken ones, which are shown.
+/// Writes files with hostile text: valid ones, whose text is shown in many places, and broken ones, whose
+/// problems are shown.
 fn skills(world: &World) {
     let evil = yaml();
     let folder = |name: &str| format!("home/skills/{name}/SKILL.md");
@@ -119,7 +121,7 @@ fn skills(world: &World) {
     );
 }
 
-/// The two servers: one answers with hostile text, the other says it and dies.
+/// Configures two servers: one responds with hostile text, the other prints it and exits.
 fn servers(world: &World) -> String {
     world.write("server/x", "");
     let (text, mut described) = skill_md("shady", "d", EVIL);
@@ -165,7 +167,7 @@ fn home(url: &str) -> World {
     world
 }
 
-/// Every command that prints, with words that make it print something hostile where it can.
+/// Returns every command that prints, with arguments that make it print hostile text if possible.
 fn commands() -> Vec<Vec<String>> {
     let plain = [
         "mcp probe",
@@ -219,7 +221,7 @@ fn commands() -> Vec<Vec<String>> {
         .iter()
         .map(|line| line.split_whitespace().map(str::to_owned).collect())
         .collect();
-    // Hostile words of a script that calls deft.
+    // Hostile arguments, as from a script that calls deft.
     for start in [
         "run",
         "skills show",
@@ -269,7 +271,7 @@ fn nothing_hostile_reaches_the_screen() {
         let output = world.command(&with_json).output().unwrap();
         checked(&format!("{with_json:?}"), &output, false);
     }
-    // The text was there to be shown.
+    // Check that the hostile text was really printed.
     assert!(
         seen.matches("evil\\x1b[8m\\x1b]0;owned\\x07\\x9b2J\\x85\\u{202e}")
             .count()
@@ -278,7 +280,7 @@ fn nothing_hostile_reaches_the_screen() {
     );
 }
 
-/// Runs, their events and what is said of them are data with ids, so they come after the runs.
+/// Commands that print runs and their events need ids, so they follow the runs.
 #[test]
 fn stories_of_runs_are_clean() {
     let server = model([]);
@@ -407,7 +409,7 @@ fn a_hostile_configuration_is_shown_and_not_obeyed() {
     }
 }
 
-/// The daemon's own words about servers, its log, and the logs of notices and sessions.
+/// The daemon's messages about servers, its log, and the logs of notices and sessions.
 #[test]
 fn logs_are_clean() {
     let server = model([]);
@@ -438,7 +440,7 @@ fn logs_are_clean() {
     assert_eq!(first["text"], EVIL);
 }
 
-/// A program that reads the content of a file gets every byte of it; a terminal does not.
+/// In a pipe the content of a file is printed byte for byte; on a terminal it is escaped.
 #[test]
 fn content_is_exact_in_a_pipe_and_visible_on_a_terminal() {
     let server = model([]);

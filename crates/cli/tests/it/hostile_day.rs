@@ -1,5 +1,5 @@
-//! A hostile day: an evil server and an evil model in a daemon that also runs honest skills. The honest
-//! ones finish on time, nothing destructive is called, and the disk stays small.
+//! A hostile day: a malicious server and a malicious model in a daemon that also runs honest skills. The
+//! honest skills finish on time, no destructive tool is called, and disk usage stays small.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,16 +13,16 @@ use crate::chat_support::home;
 use crate::daemon::{Daemon, runs, wait_for};
 use crate::support::World;
 
-/// How many honest runs make a day.
+/// The number of honest runs to wait for.
 const DAY: usize = 10;
 
-/// How many kinds of things the evil model says.
+/// The number of kinds of replies of the evil model.
 const TEMPTATIONS: usize = 6;
 
-/// How late an honest run may end, on a machine that has other tests to run.
+/// The maximum delay of an honest run, on a machine that also runs other tests.
 const LATE: Duration = Duration::from_secs(15);
 
-/// The largest log of the day.
+/// The maximum size of the log, in bytes.
 const MOST_LOG: u64 = 4 << 20;
 
 const HONEST: &str = "\
@@ -33,7 +33,7 @@ steps:
   - {id: note, tool: note, args: {text: \"all is well\"}}
 ";
 
-/// What the evil server does when it is called.
+/// Returns the script of the evil server.
 fn evil_tools() -> Script {
     let noise = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}";
     Script::new()
@@ -55,7 +55,7 @@ fn evil_tools() -> Script {
         .tool("lie", json!({"error": noise}))
 }
 
-/// What the evil model says, in turn.
+/// Returns the `nth` reply of the evil model.
 fn temptation(nth: usize) -> ModelAnswer {
     let plan = json!([{ "id": "one", "toolName": "wipe", "parameters": {} }]);
     match nth % TEMPTATIONS {
@@ -89,7 +89,7 @@ fn server(world: &World, name: &str, script: &Script) -> String {
     )
 }
 
-/// A day with everything that is evil about it, every second or two.
+/// Creates a home in which the server and the model are used every second or two.
 fn hostile_world(model: &ModelServer) -> World {
     let world = home(model, "");
     world.write("servers/x", "");
@@ -108,7 +108,7 @@ fn hostile_world(model: &ModelServer) -> World {
         );
         world.write(&format!("home/skills/evil_{tool}.yaml"), skill);
     }
-    // One that failed backs off, so that each temptation has a skill of its own.
+    // A failed skill backs off, so each kind of reply has its own skill.
     for nth in 0..TEMPTATIONS {
         let tempted = format!(
             "---\nname: tempted-{nth}\ndescription: Talks to the evil model\nmetadata:\n  \

@@ -1,4 +1,4 @@
-//! `last` and beginnings of ids, wherever an id is asked for.
+//! `last` and prefixes of ids, wherever commands take an id.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ fn the_last_run_and_beginnings_of_ids() {
         let shown = world.json(&["runs", "show", id, "--json"]);
         assert_eq!(shown["run"]["id"], last, "{id}");
     }
-    // All that fit are counted, and some are named.
+    // The message counts all matches, and the hint names some.
     let refused = world.json(&["runs", "show", "run_", "--json"]);
     assert_eq!(refused["error"]["code"], "ambiguous", "{refused:#}");
     assert_eq!(refused["error"]["message"], "`run_` fits 3 runs");
@@ -74,7 +74,7 @@ fn the_last_question_and_the_last_job() {
     );
     let approved = world.json(&["approvals", "approve", "last", "--json"]);
     assert_eq!(approved["approval"]["answer"], "yes", "{approved:#}");
-    // What is answered is not the last one that waits.
+    // `last` refers to pending approvals only, so it is now another one.
     let rejected = world.json(&["approvals", "reject", "last", "--json"]);
     assert_ne!(rejected["approval"]["id"], approved["approval"]["id"]);
 
@@ -93,7 +93,7 @@ fn the_last_question_and_the_last_job() {
     assert_eq!(none["error"]["code"], "unknown_conversation", "{none:#}");
 }
 
-/// A run that is resumed shows what is done as done, and the time that a person took is no work.
+/// A resumed run shows finished steps as done, and the time a person took to answer does not count as work.
 #[test]
 fn a_resumed_run_shows_finished_steps() {
     let world = World::new();

@@ -1,5 +1,5 @@
-//! `deft skills import` of what other programs wrote. Each folder of `tests/import` is a case: `args` says
-//! what to import, `in` is imported, and the snapshot has the report and every file that was written.
+//! `deft skills import` of files from other programs. Each folder of `tests/import` is a case: `args` has the
+//! arguments, `in` the files to import, and the snapshot the report and every written file.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn copy(from: &Path, world: &World, below: &str) {
     }
 }
 
-/// Every file below a folder with its content, by name.
+/// Returns every file below a folder with its content, sorted by name.
 fn tree(folder: &Path, below: &str) -> String {
     let Ok(entries) = fs::read_dir(folder) else {
         return String::new();
@@ -49,7 +49,7 @@ fn case(path: &Path) -> World {
     world
 }
 
-/// The arguments of a case; `*` stands for all files of a folder.
+/// Returns the arguments of a case. `*` stands for all files of a folder.
 fn arguments(path: &Path, world: &World) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let mut args: Vec<String> = vec!["skills".into(), "import".into()];
@@ -83,7 +83,7 @@ fn cases() {
         );
         assert!(report.contains(&dry.replace(&place, "[world]/")), "{dry}");
         insta::assert_snapshot!(report + &written(&world));
-        // Whatever is written loads.
+        // All written files load.
         if world.path("home/skills").exists() {
             let found = world.json(&["skills", "validate", "home", "--json"]);
             assert_eq!(found["ok"], true, "{found:#}");
@@ -106,7 +106,7 @@ fn crontab_world(lines: &str) -> World {
     world
 }
 
-/// A line keeps its skill: other lines may come and go, and the person may edit the file.
+/// A crontab line keeps its skill when other lines are added or removed, or the person edits the skill.
 #[test]
 fn crontab_lines_keep_their_skills() {
     let world = crontab_world("1 2 * * * sync one\n");
@@ -134,7 +134,7 @@ fn crontab_lines_keep_their_skills() {
     assert!(!world.path("home/skills/cron-sync-3.yaml").exists());
 }
 
-/// What `deft setup` calls.
+/// Tests the function that `deft setup` calls.
 #[test]
 fn a_crontab_is_imported_by_one_request() {
     let world = World::new();
@@ -158,7 +158,7 @@ fn a_crontab_is_imported_by_one_request() {
     assert_eq!(again.report.kept, ["cron-true"]);
 }
 
-/// Imported jobs wait for a person, and then do what cron would do.
+/// Imported jobs are disabled until a person enables them, then run as under cron.
 #[test]
 fn a_job_runs_once_it_is_accepted() {
     let world = crontab_world(
@@ -180,7 +180,7 @@ fn a_job_runs_once_it_is_accepted() {
     assert_eq!(stdout, "from\nstdin\nit's {{ me }} user 50%\n", "{run:#}");
 }
 
-/// `crontab -l` of the host.
+/// The import source `crontab` reads the output of `crontab -l`.
 #[test]
 fn the_crontab_of_the_user_is_read() {
     use std::os::unix::fs::PermissionsExt;
@@ -202,7 +202,7 @@ fn the_crontab_of_the_user_is_read() {
     insta::assert_snapshot!(String::from_utf8([found.stdout, found.stderr].concat()).unwrap());
 }
 
-/// A workflow of n8n does in deft what it did there.
+/// An imported n8n workflow gives the same result in deft.
 #[test]
 fn a_workflow_of_n8n_runs() {
     let world = World::new();
@@ -238,7 +238,7 @@ fn a_format_may_be_named() {
     insta::assert_snapshot!(world.run(&["skills", "import", "./crontab"]));
 }
 
-/// Frontmatter that is not YAML is named with its line, whether it could be read or not.
+/// Invalid YAML in frontmatter is reported with its line, whether or not the file could be read.
 #[test]
 fn broken_frontmatter_is_named() {
     let world = World::new();
@@ -254,7 +254,7 @@ fn broken_frontmatter_is_named() {
     insta::assert_snapshot!(world.run(&["skills", "import", "in"]));
 }
 
-/// Every agent counts, also one that is there already.
+/// The summary counts every agent, including unchanged ones.
 #[test]
 fn unchanged_agents_are_counted() {
     let world = World::new();

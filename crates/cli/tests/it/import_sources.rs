@@ -1,4 +1,4 @@
-//! Where skills are imported from: archives and git repositories; and how it looks on a terminal.
+//! Sources of imports: archives and git repositories. Also the output of imports on a terminal.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -57,7 +57,7 @@ fn archives_are_imported() {
         &world.path("pack.zip"),
         &[("one/SKILL.md", &skill("one")), ("bad/SKILL.md", LONG)],
     );
-    // The name of the file is an accident; the skill knows its own.
+    // The name of the skill comes from its frontmatter, not from the file name.
     zip(
         &world.path("download (1).skill"),
         &[("SKILL.md", &skill("two"))],
@@ -114,7 +114,7 @@ fn hostile_archives_are_refused() {
     insta::assert_snapshot!(world.run(&["skills", "import", "missing.zip"]));
 }
 
-/// A bomb: little to read, much to write.
+/// A decompression bomb is refused.
 #[test]
 fn a_bomb_imports_nothing() {
     let world = World::new();
@@ -152,8 +152,8 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// A bare repository at `srv/owner/pack.git`, with a tag before its last commit, a hook that must not run
-/// and a link that must not be followed.
+/// Creates a bare repository at `srv/owner/pack.git`, with a tag before its last commit, a hook that must not
+/// run, and a link that must not be followed.
 fn repository() -> World {
     let world = World::new();
     world
@@ -180,7 +180,7 @@ fn repository() -> World {
     world
 }
 
-/// Runs deft with the git of the host, for which `srv` is github.com.
+/// Runs deft with the host's git, configured to use `srv` in place of github.com.
 fn with_git(world: &World, args: &[&str]) -> Output {
     let base = format!("url.file://{}/.insteadOf", world.path("srv").display());
     let mut command = world.command(args);
@@ -257,7 +257,7 @@ fn repositories_that_cannot_be_cloned_say_why() {
     insta::assert_snapshot!(shown(&world, &output));
 }
 
-/// Nothing is left behind, whether an import works or fails.
+/// Temporary folders are removed after successful and failed imports.
 #[test]
 fn temporary_folders_are_removed() {
     let world = World::new();
@@ -294,7 +294,7 @@ fn temporary_folders_are_removed() {
     assert_eq!(world.read("home/skills"), "in the way");
 }
 
-/// A skill of many files is there whole or not at all.
+/// A skill with many files appears atomically.
 #[test]
 fn a_new_skill_appears_in_one_step() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Background jobs: `deft jobs`, and the tools of the same purpose.
+//! Background jobs: `deft jobs`, and the tools for jobs.
 
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ fn halted_jobs_do_not_begin() {
         json!({"halted": true})
     );
     let id = queue(&world, "Waits", "time.now", &json!({}));
-    // Something that came later is over before anything can be said about the job.
+    // Once a later run has ended, the daemon would also have started the job.
     world.write(
         "home/skills/quick.yaml",
         "name: quick\ndescription: Takes no time\nsteps:\n  - {id: now, tool: time.now}\n",

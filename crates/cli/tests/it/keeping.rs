@@ -1,4 +1,4 @@
-//! What is kept: homes that can only be read, runs that are deleted, answers that stand.
+//! Read-only homes, pruned runs, and standing approvals.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -32,7 +32,7 @@ fn ids(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// Takes away, or gives back, the right to write to everything in a folder.
+/// Removes or restores write permission for everything in a folder.
 pub(crate) fn set_writable(folder: &Path, writable: bool) {
     let mode = |folder: bool| match (folder, writable) {
         (true, true) => 0o755,
@@ -52,7 +52,7 @@ pub(crate) fn set_writable(folder: &Path, writable: bool) {
     fs::set_permissions(folder, Permissions::from_mode(mode(true))).unwrap();
 }
 
-/// The command as a user to whom permissions apply: not root, who may write anywhere.
+/// Returns a command that runs as a user to whom permissions apply, because root may write anywhere.
 pub(crate) fn as_anybody(world: &World, args: &[&str]) -> Command {
     let mut command = world.command(args);
     if fs::metadata("/proc/self").unwrap().uid() == 0 {

@@ -1,4 +1,4 @@
-//! A command beside a daemon runs its Python in the daemon's warm sandbox.
+//! While a daemon is running, a command runs its Python in the daemon's warm sandbox.
 
 use std::process::Stdio;
 
@@ -48,7 +48,7 @@ fn a_run_beside_a_daemon_starts_no_sandbox_of_its_own() {
     daemon.stop();
 }
 
-/// The processes that the threads of one have started.
+/// Returns the child processes of all threads of a process.
 fn children(parent: u32) -> Vec<u32> {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{parent}/task")) else {
         return Vec::new();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::daemon::used_home;
 use crate::support::World;
 
-/// More than two pages, and the last one is not full.
+/// More than two pages, with a partial last one.
 const ROWS: usize = 2105;
 
 fn admission(n: usize, skill: &str) -> Admission {
@@ -35,7 +35,7 @@ fn admission(n: usize, skill: &str) -> Admission {
     }
 }
 
-/// A home with so many runs, jobs and messages.
+/// Creates a home with [`ROWS`] runs, jobs and notices.
 fn world() -> World {
     let world = used_home();
     let path = world.path("home/data/deft.db");
@@ -65,7 +65,7 @@ fn world() -> World {
     world
 }
 
-/// Lines of the table without its header, and what is said beside it.
+/// Returns the lines of the table without its header, and stderr.
 fn table(world: &World, args: &[&str]) -> (Vec<String>, String) {
     let output = world.output(args);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -96,7 +96,7 @@ fn tables_show_the_latest_and_documents_are_whole() {
         let (lines, said) = table(&world, &[args, &["--limit", "1500"]].concat());
         assert_eq!((lines.len(), &*said), (1500, ""), "{name}");
 
-        // One document, written as if in one piece.
+        // One document, formatted as if it were printed at once.
         let output = world.output(&[args, &["--json"]].concat());
         let text = String::from_utf8(output.stdout).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();

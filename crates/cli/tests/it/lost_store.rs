@@ -1,5 +1,5 @@
-//! A database that is deleted, replaced or overwritten under a process that uses it: the process stops, so that
-//! no slot fires and no call is made from two files.
+//! If a database is deleted, replaced or overwritten while a process uses it, the process exits, so two
+//! databases never fire the same slot or make the same call.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ steps:
   - {id: wait, tool: hang, effects: once}
 ";
 
-/// A home with both skills and a server that writes down its calls.
+/// Creates a home with both skills and a server that records its calls.
 fn world() -> World {
     let world = used_home();
     let script = Script::new()
@@ -45,8 +45,8 @@ fn calls(world: &World, tool: &str) -> usize {
     begun.filter(|event| event.tool == tool).count()
 }
 
-/// Starts a daemon, waits until it is in the middle of calls, harms its database, and gives what it
-/// said until it ended.
+/// Starts a daemon, waits until it is in the middle of calls, damages its database, and returns its output
+/// after it has exited.
 fn harmed(world: &World, harm: impl FnOnce()) -> String {
     let daemon = Daemon::start(world);
     assert_eq!(world.code(&["run", "slow", "--detach"]), 0);
@@ -72,9 +72,9 @@ fn a_daemon_ends_when_its_database_is_deleted() {
     assert!(said.contains(&format!("error: {told}")), "{said}");
     assert!(said.contains("hint: stop all deft processes"), "{said}");
     assert!(world.read("home/logs/deft.log").contains(&told));
-    // It has left no file to write to behind.
+    // The daemon has not created a new database.
     assert!(!database.exists());
-    // The next start begins anew.
+    // The next start creates a new database.
     let before = calls(&world, "work");
     let daemon = Daemon::start(&world);
     wait_for("a call", || (calls(&world, "work") > before).then_some(()));
@@ -103,7 +103,7 @@ fn a_daemon_ends_when_a_backup_is_copied_over_its_database() {
     let backup = world.path("home/data/backup.db");
     let daemon = Daemon::start(&world);
     wait_for("a call", || (calls(&world, "work") > 0).then_some(()));
-    // The last process to close the database leaves everything in the file.
+    // The last process that closes the database merges the log into the file.
     daemon.stop();
     fs::copy(&database, &backup).unwrap();
     let daemon = Daemon::start(&world);
@@ -118,7 +118,7 @@ fn a_daemon_ends_when_a_backup_is_copied_over_its_database() {
     );
 }
 
-/// One call takes the database away; the next one must not be made, because it could not be recorded.
+/// One call deletes the database; the next call must not be made, because it could not be recorded.
 #[test]
 fn a_command_makes_no_call_without_its_database() {
     let world = World::new();

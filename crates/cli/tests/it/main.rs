@@ -1,4 +1,4 @@
-//! The binary as a stranger would use it: exit code, stdout and stderr.
+//! Tests of the binary from the outside: exit code, stdout and stderr.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -23,6 +23,7 @@ mod chat_support;
 mod chat_terminal;
 mod cmd;
 mod config;
+mod conformance;
 mod crash_demo;
 mod daemon;
 mod defaults;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::support::{World, server};
 
-/// A world with a server `demo` that has one tool.
+/// Creates a home with a server `demo` that has one tool.
 pub(crate) fn with_server() -> World {
     let world = World::new();
     world.write("server/x", "");
@@ -31,7 +31,7 @@ pub(crate) fn with_server() -> World {
     world
 }
 
-/// A tool that cannot be used is named wherever its server is looked at.
+/// An unusable tool is reported wherever its server is shown.
 #[test]
 fn a_bad_tool_is_disabled_and_told_with_its_reason() {
     let world = World::new();
@@ -75,7 +75,7 @@ fn a_bad_tool_is_disabled_and_told_with_its_reason() {
     );
 }
 
-/// A server that could not be asked is shown unlike one that was never asked.
+/// A server whose probe failed is shown differently from one that was never probed.
 #[test]
 fn a_failed_probe_is_remembered() {
     let world = World::new();
@@ -92,7 +92,7 @@ fn a_failed_probe_is_remembered() {
     assert!(text.contains(&format!(": {error}")), "{text}");
     assert!(text.contains("gone    stdio      failed "), "{text}");
     assert!(server["failed_at"].as_str().unwrap().contains('T'));
-    // Another server of that name has nothing to do with it.
+    // A new server with the same name does not inherit the failure.
     assert_eq!(world.code(&["mcp", "remove", "gone"]), 0);
     assert_eq!(
         world.code(&["mcp", "add", "gone", "--", "/no/such/program"]),
@@ -250,7 +250,7 @@ fn probe_tells_what_a_server_offers() {
     );
     assert!(text.contains("\n  tools      2: echo, fail\n"), "{text}");
     assert!(text.contains("\n  protocol   2025-11-25\n"), "{text}");
-    // An edited server is another one, of which nothing is known.
+    // After an edit the stored state of the server no longer applies.
     assert_eq!(
         world.code(&["config", "set", "mcp_servers.demo.args", "[]"]),
         0
@@ -276,7 +276,7 @@ fn probe_says_why_a_server_does_not_work() {
     insta::assert_snapshot!(World::new().run(&["mcp", "probe"]));
 }
 
-/// A server that writes to its error output like `npm` does.
+/// The server writes the same lines to stderr as `npm`.
 #[test]
 fn probe_leaves_out_what_npm_adds() {
     let world = World::new();

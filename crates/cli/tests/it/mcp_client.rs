@@ -1,4 +1,4 @@
-//! An MCP client for tests: it writes lines to `deft mcp serve` and reads lines from it, without any library between.
+//! An MCP client for tests that exchanges lines with `deft mcp serve`, without an MCP library.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -10,25 +10,25 @@ use serde_json::{Value, json};
 use crate::daemon::PATIENCE;
 use crate::support::World;
 
-/// The newest revision, which has no session.
+/// The newest revision without sessions.
 pub(crate) const MODERN: &str = "2026-07-28";
 
-/// The newest revision with a session.
+/// The newest revision with sessions.
 pub(crate) const LEGACY: &str = "2025-11-25";
 
 pub(crate) struct McpClient {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Messages that no caller has asked for yet.
+    /// Received messages that no caller has taken yet.
     waiting: Vec<Value>,
     next: u64,
-    /// What every request of a revision without a session carries.
+    /// Metadata of every request in a revision without sessions.
     meta: Option<Value>,
 }
 
 impl McpClient {
-    /// Starts the server without saying anything.
+    /// Starts the server without sending anything.
     pub(crate) fn start(world: &World) -> Self {
         let mut child = world
             .command(&["mcp", "serve"])
@@ -56,7 +56,7 @@ impl McpClient {
         }
     }
 
-    /// A client with a session.
+    /// Creates a client with a session.
     pub(crate) fn legacy(world: &World, version: &str, capabilities: &Value) -> Self {
         let mut client = Self::start(world);
         let params = json!({
@@ -70,7 +70,7 @@ impl McpClient {
         client
     }
 
-    /// A client without a session.
+    /// Creates a client without a session.
     pub(crate) fn modern(world: &World, capabilities: &Value) -> Self {
         let mut client = Self::start(world);
         client.meta = Some(json!({
@@ -81,7 +81,7 @@ impl McpClient {
         client
     }
 
-    /// Both eras, without anything that a client may leave out.
+    /// Creates clients of both eras, without optional capabilities.
     pub(crate) fn both(world: &World) -> [Self; 2] {
         [
             Self::legacy(world, LEGACY, &json!({})),
@@ -121,14 +121,14 @@ impl McpClient {
         self.write_line(&message.to_string());
     }
 
-    /// Sends a line that need not be a message.
+    /// Sends a line, which need not be a valid message.
     pub(crate) fn write_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         writeln!(stdin, "{line}").unwrap();
         stdin.flush().unwrap();
     }
 
-    /// The next message that fits; others wait for the calls that ask for them.
+    /// Returns the next message accepted by `fits`. Other messages are kept for later calls.
     pub(crate) fn until(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.waiting.iter().position(&fits) {
             return self.waiting.remove(at);
@@ -139,7 +139,7 @@ impl McpClient {
             let Ok(line) = self.lines.recv_timeout(left) else {
                 panic!("no {what}; {:#?}", self.waiting);
             };
-            // Nothing but the protocol may be on stdout.
+            // Only protocol messages may be on stdout.
             let message: Value =
                 serde_json::from_str(&line).unwrap_or_else(|problem| panic!("{problem}: {line}"));
             assert_eq!(message["jsonrpc"], "2.0", "{line}");
@@ -150,14 +150,14 @@ impl McpClient {
         }
     }
 
-    /// The response to a request.
+    /// Waits for the response to a request.
     pub(crate) fn response(&mut self, id: u64) -> Value {
         self.until("response", |message| {
             message["id"] == id && message["method"].is_null()
         })
     }
 
-    /// The result of a request, which must succeed.
+    /// Sends a request that must succeed, and returns its result.
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         let mut response = self.response(id);
@@ -165,7 +165,7 @@ impl McpClient {
         response["result"].take()
     }
 
-    /// The error of a request, which must fail.
+    /// Sends a request that must fail, and returns its error.
     pub(crate) fn refused(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         let mut response = self.response(id);
@@ -179,24 +179,24 @@ impl McpClient {
         self.request("tools/call", params)
     }
 
-    /// The structured result of a call, which must succeed.
+    /// Makes a call that must succeed, and returns its structured result.
     pub(crate) fn value(&mut self, tool: &str, arguments: Value) -> Value {
         let mut result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{result:#}");
         result["structuredContent"].take()
     }
 
-    /// A notification of a kind.
+    /// Waits for a notification of a kind.
     pub(crate) fn notification(&mut self, method: &str) -> Value {
         self.until(method, |message| message["method"] == method)
     }
 
-    /// The messages that came and that no caller has asked for, in their order.
+    /// Returns the received messages that no caller has taken, in order.
     pub(crate) fn waiting(&self) -> &[Value] {
         &self.waiting
     }
 
-    /// How many notifications of a kind are among them.
+    /// Returns the number of notifications of a kind among the waiting messages.
     pub(crate) fn count(&self, method: &str) -> usize {
         let waiting = self.waiting().iter();
         waiting
@@ -204,7 +204,7 @@ impl McpClient {
             .count()
     }
 
-    /// Closes the stream and waits for the end of the server.
+    /// Closes stdin, waits for the server to exit, and returns its exit code.
     pub(crate) fn close(mut self) -> i32 {
         drop(self.stdin.take());
         self.child.wait().unwrap().code().unwrap()
@@ -212,7 +212,7 @@ impl McpClient {
 }
 
 impl Drop for McpClient {
-    /// A test that failed leaves nothing behind.
+    /// Kills the process if the test failed.
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

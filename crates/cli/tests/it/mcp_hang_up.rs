@@ -1,5 +1,5 @@
-//! A client of the revision without sessions closes its connection in the middle of a call over HTTP. That cancels the
-//! call: the run, or the call of the server behind deft.
+//! If a client of the revision without sessions closes its HTTP connection in the middle of a call, the call
+//! is cancelled: the run, or the call of the server behind deft.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -21,7 +21,7 @@ fn world(era: &[&str]) -> World {
     world
 }
 
-/// Sends a call and leaves the connection open.
+/// Sends a call and returns the open connection.
 fn call(api: &Api, tool: &str, arguments: &Value, wants_progress: bool) -> TcpStream {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -55,7 +55,7 @@ fn read_progress(stream: &TcpStream) {
     assert!(found.is_some(), "no progress");
 }
 
-/// The daemon takes calls as before.
+/// Asserts that the daemon still serves calls.
 fn assert_healthy(api: &Api) {
     assert_eq!(api.get("/readyz").status, 200);
     let stream = call(api, "run_list", &json!({}), false);
@@ -69,7 +69,7 @@ fn a_run_is_cancelled_when_the_client_hangs_up() {
     let world = world(&[]);
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
-    // Before the head of the response, and in the middle of its stream.
+    // Disconnect before the head of the response, and in the middle of its stream.
     for wants_progress in [false, true] {
         let stream = call(&api, "skill_run", &json!({"skill": "slow"}), wants_progress);
         if wants_progress {

@@ -1,5 +1,5 @@
-//! `deft mcp install`: deft as a server of other programs. Each entry is read back by another reader: `deft mcp import`
-//! of the same file, and the MCP Inspector where it knows the shape of the file.
+//! `deft mcp install`: adds deft to the MCP servers of other programs. Each entry is verified by another
+//! reader: `deft mcp import` of the same file, and the MCP Inspector if it knows the format.
 
 use deft_testkit::node_referee;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::mcp_serve_referees::INSPECTOR;
 use crate::support::World;
 use crate::terminal::Terminal;
 
-/// The clients, with the files of their users and with those of projects.
+/// The clients, each with its file for the user and its file for a project.
 const CLIENTS: [(&str, &str, Option<&str>); 6] = [
     (
         "claude-desktop",
@@ -37,7 +37,7 @@ fn install(world: &World, client: &str, more: &[&str]) -> Value {
     world.json(&words)
 }
 
-/// The first server that another home would import from a file.
+/// Returns the first server that another home would import from a file.
 fn imported(world: &World, file: &str) -> Value {
     world.write("other/config.toml", "");
     let path = world.path(file);
@@ -65,7 +65,7 @@ fn every_client_gets_an_entry_that_can_be_read_back_and_removed() {
         let again = install(&world, client, &[]);
         assert_eq!(again["effect"], "unchanged", "{again:#}");
         assert_eq!(world.read(file), text);
-        // Another home can use this one; this home must not use itself.
+        // Another home may import this entry; this home must not import itself.
         let target = format!(
             "{} mcp serve --home {}",
             env!("CARGO_BIN_EXE_deft"),
@@ -106,7 +106,7 @@ fn a_client_can_call_the_daemon_with_a_token_of_its_environment() {
             config.contains("Bearer env:DEFT_TOKEN"),
             "{client}: {config}"
         );
-        // The other way of reaching deft replaces this one.
+        // Installing without `--http` replaces the HTTP entry.
         assert_eq!(install(&world, client, &[])["effect"], "changed");
         assert!(!world.read(file).contains("DEFT_TOKEN"), "{client}");
     }
@@ -126,7 +126,7 @@ fn a_project_has_its_own_file() {
     }
 }
 
-/// Comments and order stay, and values of other entries are not shown.
+/// Comments and order are kept, and values of other entries are not printed.
 #[test]
 fn a_dry_run_shows_the_change_and_writes_nothing() {
     let world = used_home();
@@ -179,7 +179,7 @@ fn a_file_that_cannot_be_read_is_left_alone() {
     );
 }
 
-/// What a person added to the entry stays.
+/// Keys that a person added to the entry are kept.
 #[test]
 fn an_older_entry_is_brought_up_to_date() {
     let world = used_home();
@@ -210,7 +210,7 @@ fn a_person_is_asked_before_a_file_is_written() {
     assert!(world.path("user/.cursor/mcp.json").exists());
 }
 
-/// The Inspector starts deft as the file says and lists its tools.
+/// The Inspector starts deft from the written file and lists its tools.
 #[test]
 fn the_inspector_starts_deft_from_the_file_of_a_client() {
     let world = used_home();

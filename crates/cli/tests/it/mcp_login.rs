@@ -1,4 +1,4 @@
-//! `deft mcp login` and `logout`: sign-ins to servers that ask for OAuth.
+//! `deft mcp login` and `logout`: sign-ins to servers that require OAuth.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ fn world(server: &GuardedServer) -> World {
     world
 }
 
-/// A `deft mcp login` that waits for the browser, and the address that it shows.
+/// A running `deft mcp login` that waits for the browser, and the URL it printed.
 struct Login {
     child: Child,
     errors: BufReader<std::process::ChildStderr>,
@@ -41,7 +41,7 @@ impl Login {
         Self { child, errors, url }
     }
 
-    /// Exit code, stdout and the rest of stderr.
+    /// Waits for the exit. Returns the exit code, stdout and the rest of stderr.
     fn end(mut self) -> (i32, String, String) {
         drop(self.child.stdin.take());
         let (mut out, mut errors) = (String::new(), String::new());
@@ -52,7 +52,7 @@ impl Login {
     }
 }
 
-/// What a browser gets for an address: the head of the answer.
+/// Requests a URL like a browser, and returns the head of the response.
 fn browse(url: &str) -> String {
     let (host, path) = url
         .strip_prefix("http://")
@@ -73,7 +73,7 @@ fn browse(url: &str) -> String {
     }
 }
 
-/// Agrees at the authorization server, and gives the address where the browser is sent.
+/// Consents at the authorization server, and returns the URL it redirects to.
 fn agree(url: &str) -> String {
     let head = browse(url);
     let place = head
@@ -86,7 +86,7 @@ fn agree(url: &str) -> String {
 fn a_browser_that_returns_ends_the_login() {
     let server = GuardedServer::start();
     let world = world(&server);
-    // A desktop whose browser only notes what it was asked to open.
+    // A desktop whose browser only records the URL to open.
     program(&world, "xdg-open", "echo \"$1\" > \"$HOME/opened\"");
     fs::create_dir_all(world.path("user")).unwrap();
     let mut command = world.command(&["mcp", "login", "docs"]);
@@ -204,7 +204,7 @@ fn what_cannot_be_signed_in_to_is_said() {
     );
 }
 
-/// Every file below a folder, as text.
+/// Returns every file below a folder, as text.
 fn files(folder: &std::path::Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -227,7 +227,7 @@ fn tokens_are_in_no_output_and_in_no_file_that_can_be_read() {
     browse(&agree(&login.url));
     let (code, out, errors) = login.end();
     assert_eq!(code, 0, "{errors}");
-    // Renewed tokens are no more to be seen than first ones.
+    // Renewed tokens must not be visible either.
     server.end_access();
     let mut said = vec![out, errors];
     for args in [
@@ -275,7 +275,7 @@ fn tokens_are_in_the_keyring_where_there_is_one() {
     assert_eq!(world.read("ring.sign-in-docs"), "");
 }
 
-/// A refresh token works once: a process that renews with one that another has used up would lose the sign-in.
+/// A refresh token works only once: if two processes used the same one, the sign-in would be lost.
 #[test]
 fn processes_whose_token_has_ended_renew_it_once() {
     for is_end_known in [true, false] {
@@ -299,7 +299,7 @@ fn processes_whose_token_has_ended_renew_it_once() {
             command.spawn().unwrap()
         };
         let calls: Vec<Child> = (0..4).map(|_| call()).collect();
-        // One renews, and the others have time to come.
+        // One process renews while the others arrive.
         wait_for("a renewal", || (server.held() > 0).then_some(()));
         if !is_end_known {
             wait_for("all", || (server.asked("/mcp").len() >= 4).then_some(()));

@@ -107,7 +107,7 @@ fn progress_and_lines_of_logs_arrive_in_order() {
                 assert_eq!(told[2]["params"]["data"], "Tool execution completed");
             }
         }
-        // Lines that are less severe than the client wants stay away.
+        // Log messages below the requested level are not passed on.
         client.request("logging/setLevel", json!({"level": "error"}));
         client.call("test_tool_with_logging", json!({}));
         client.notify("notifications/roots/list_changed", json!({}));
@@ -140,7 +140,7 @@ fn a_cancelled_call_is_cancelled_at_the_server() {
     }
 }
 
-/// Each client answers with its own name.
+/// Each client gets only its own question, and answers with its name.
 #[test]
 fn two_clients_at_once_are_each_asked_their_own_question() {
     for era in ERAS {
@@ -175,7 +175,7 @@ fn two_clients_at_once_are_each_asked_their_own_question() {
     }
 }
 
-/// One client of the newer era calls again; the server behind deft may be of either.
+/// A client of the newer era calls again with its answer; the server behind deft may be of either era.
 #[test]
 fn a_client_without_a_session_is_asked_by_a_result() {
     for era in ERAS {

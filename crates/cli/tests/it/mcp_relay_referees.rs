@@ -1,7 +1,8 @@
-//! The MCP conformance suite judges what deft passes on: its fixture runs behind a daemon, and the suite calls `/mcp` of
-//! the daemon. Every scored scenario for servers of both revisions has to pass.
+//! The MCP conformance suite tests the relay: its fixture runs behind a daemon, and the suite calls `/mcp` of
+//! the daemon. Every scored scenario for servers of both revisions must pass.
 //!
-//! `crates/server/tests/referees/install.sh` installs the suite. If it is missing the tests fail; nothing is skipped.
+//! `crates/server/tests/referees/install.sh` installs the suite. If it is missing, the tests fail; none are
+//! skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +18,7 @@ use crate::support::World;
 
 const SUITE: &str = "@modelcontextprotocol/conformance/dist/index.js";
 
-/// The scenarios for servers that a revision requires, as the suite lists them.
+/// Returns the server scenarios that a revision requires, as listed by the suite.
 fn required(revision: &str) -> Vec<String> {
     let listed = node_referee(SUITE)
         .args(["list", "--server", "--requirements", revision])
@@ -45,7 +46,7 @@ fn checks(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// How many checks of each scenario succeeded, and what failed, by the folder of the scenario.
+/// Returns the number of successful checks and the failures of each scenario, by its folder.
 fn verdicts(folder: &Path) -> BTreeMap<String, (usize, Vec<String>)> {
     let mut found = BTreeMap::new();
     for file in checks(folder) {
@@ -60,7 +61,7 @@ fn verdicts(folder: &Path) -> BTreeMap<String, (usize, Vec<String>)> {
     found
 }
 
-/// Whether a folder has the verdict about a scenario: its name is followed by the time.
+/// Whether a folder has the result of a scenario: the name of the scenario is followed by the time.
 fn is_about(folder: &str, scenario: &str) -> bool {
     let rest = folder.split(scenario).nth(1);
     rest.is_some_and(|rest| rest.starts_with("-20") || rest.is_empty())
@@ -122,7 +123,7 @@ fn the_suite_accepts_what_is_passed_on_without_sessions() {
     judge(&http_world(&upstream, "reexport = \"plain\""), MODERN, 37);
 }
 
-/// The client has a session, and the server behind deft none.
+/// The client has a session, and the server behind deft does not.
 #[test]
 fn the_suite_accepts_what_is_passed_on_from_one_era_to_the_other() {
     let upstream = HttpUpstream::start(&["http"]);

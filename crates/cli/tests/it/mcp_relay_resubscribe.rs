@@ -1,5 +1,5 @@
-//! A client follows a resource of a server behind deft, and the server is restarted: deft follows the resource again,
-//! without any request of the client.
+//! When a server behind deft restarts, deft subscribes again to the resources that clients follow, without a
+//! new request of the client.
 
 use std::fs;
 use std::path::Path;
@@ -14,18 +14,19 @@ use crate::support::World;
 
 const PLAIN: &str = "reexport = \"plain\"";
 const UPDATED: &str = "notifications/resources/updated";
-/// It changes as soon as it is followed: over stdio each connection has a server of its own, which no call can reach.
+/// A resource that changes when it is subscribed to. Over stdio each connection has its own server, so no
+/// call could change the resource.
 const LIVELY: &str = "test://template/lively/data";
 const WATCHED: &str = "test://watched-resource";
 
-/// A client with a session that follows a resource.
+/// Creates a client with a session that subscribes to a resource.
 fn legacy(world: &World, uri: &str) -> McpClient {
     let mut client = McpClient::legacy(world, LEGACY, &json!({}));
     client.request("resources/subscribe", json!({ "uri": uri }));
     client
 }
 
-/// The same without a session.
+/// Like [`legacy`], without a session.
 fn modern(world: &World, uri: &str) -> McpClient {
     let mut client = McpClient::modern(world, &json!({}));
     client.request("server/discover", json!({}));
@@ -34,7 +35,7 @@ fn modern(world: &World, uri: &str) -> McpClient {
     client
 }
 
-/// The process that was asked last to follow a resource, if it is another one than before.
+/// Waits until a process other than `before` gets the subscription, and returns its id.
 fn follower(note: &Path, before: Option<u32>) -> u32 {
     wait_for("a subscription", || {
         let id = fs::read_to_string(note).ok()?.parse().ok()?;
@@ -96,7 +97,7 @@ fn a_restarted_server_at_an_address_is_followed_again() {
     }
 }
 
-/// Updates that came more often than the resource changed.
+/// Returns the number of surplus updates.
 fn extra(client: &mut McpClient) -> usize {
     let pong: Value = client.request("ping", json!({}));
     assert_eq!(pong, json!({}));

@@ -1,4 +1,4 @@
-//! A server behind deft tells the secret that deft gave it. Clients of deft do not hear it.
+//! If a server behind deft leaks the secret that deft gave it, clients of deft do not see it.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn world(era: &[&str]) -> World {
     world
 }
 
-/// A call that makes the server tell its secret in one way.
+/// Returns a call that makes the server leak its secret in one way.
 fn tell(by: &str) -> Value {
     json!({
         "name": "test_tell_secret",
@@ -26,7 +26,7 @@ fn tell(by: &str) -> Value {
     })
 }
 
-/// The message says that something was there.
+/// Asserts that the secret in a message is masked.
 fn assert_hidden(message: &Value, way: &str) {
     let text = message.to_string();
     assert!(text.contains("the secret is ***"), "{way}: {message:#}");
@@ -81,7 +81,7 @@ fn questions_of_a_server_hide_secrets() {
     }
 }
 
-/// Only servers with sessions can refuse: the others answer with what they accept.
+/// Only servers with sessions can refuse a subscription: the others respond with the part they accept.
 #[test]
 fn a_refused_subscription_hides_secrets() {
     let mut client = McpClient::legacy(&world(&["legacy"]), LEGACY, &json!({}));
@@ -91,7 +91,7 @@ fn a_refused_subscription_hides_secrets() {
     assert_hidden(&error["data"], "subscription");
 }
 
-/// A connection for a client is opened later than that of deft itself, and gets the secret of that time.
+/// A connection for a client is opened later than deft's own, with the current value of the secret.
 #[test]
 fn a_secret_that_has_changed_is_hidden_too() {
     for era in ERAS {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use crate::daemon::used_home;
 use crate::support::World;
 
-/// The program, which is built with the tests.
+/// Returns the path of the program, which is built with the tests.
 pub(crate) fn upstream() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
@@ -16,19 +16,19 @@ pub(crate) fn upstream() -> PathBuf {
     program
 }
 
-/// The server as a process that listens.
+/// The server as a process that listens on HTTP.
 pub(crate) struct HttpUpstream {
     child: Child,
     pub(crate) url: String,
 }
 
 impl HttpUpstream {
-    /// One of these: `http`, and maybe `legacy` and a port.
+    /// Starts a server. `words` are `http`, and optionally `legacy` and a port.
     pub(crate) fn start(words: &[&str]) -> Self {
         Self::with(words, &[])
     }
 
-    /// The same with variables.
+    /// Like [`Self::start`], with environment variables.
     pub(crate) fn with(words: &[&str], variables: &[(&str, &Path)]) -> Self {
         let mut child = Command::new(upstream())
             .args(words)
@@ -59,7 +59,7 @@ impl Drop for HttpUpstream {
     }
 }
 
-/// A home with the server as a process of deft.
+/// Creates a home with the server as a child process of deft.
 pub(crate) fn stdio_world(words: &[&str], more: &str) -> World {
     let world = used_home();
     let args: Vec<String> = ["stdio"]
@@ -76,7 +76,7 @@ pub(crate) fn stdio_world(words: &[&str], more: &str) -> World {
     world
 }
 
-/// A home with the server at an address.
+/// Creates a home with the server at a URL.
 pub(crate) fn http_world(upstream: &HttpUpstream, more: &str) -> World {
     let world = used_home();
     let config = format!("[mcp_servers.up]\nurl = {:?}\n{more}\n", upstream.url);

@@ -1,5 +1,6 @@
-//! The official SDKs for TypeScript and Python as clients of deft: over stdio, and over HTTP of a running daemon, in
-//! both eras. Each lists tools, calls one, follows the progress of a run, cancels one and answers a question.
+//! The official TypeScript and Python SDKs as clients of deft: over stdio and over HTTP to a running daemon,
+//! in both eras. Each lists tools, calls one, follows the progress of a run, cancels a run and answers a
+//! question.
 
 use std::process::Command;
 
@@ -17,7 +18,7 @@ const CAREFUL: &str = "name: careful\ndescription: Asks first\nsteps:\n  - {id: 
 const ALL: [&str; 4] = ["stdio legacy", "stdio modern", "http legacy", "http modern"];
 const LEGACY: [&str; 2] = ["stdio legacy", "http legacy"];
 
-/// A script finds the same, whichever way it connects.
+/// Runs a script and asserts that it gets the same results over each transport.
 fn judge(script: &str, ways: &[&str]) {
     let world = used_home();
     world

@@ -1,4 +1,4 @@
-//! `deft mcp serve`: tools, runs and questions, in both eras.
+//! `deft mcp serve`: tools, runs and approvals, in both eras.
 
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ fn a_skill_is_run_with_progress_by_step() {
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2);
 }
 
-/// A client that has read the reply has read all progress, also while others write to the same stream.
+/// All progress is sent before the response, even if other calls write to the same stream.
 #[test]
 fn all_progress_of_a_call_is_written_before_its_reply() {
     const CALLS: u64 = 32;
@@ -400,7 +400,7 @@ fn a_daemon_beside_it_runs_what_is_queued() {
         (job["status"] == "completed").then_some(job)
     });
     assert!(job["result"].to_string().contains("unix"), "{job:#}");
-    // A question of a run of this process is answered, and the daemon continues the run.
+    // An approval of a run started by this process is answered, and the daemon continues the run.
     let waits = client.value("skill_run", json!({"skill": "careful"}));
     let id = waits["approvals"][0]["id"].as_str().unwrap();
     assert_eq!(world.code(&["approvals", "approve", id]), 0);

@@ -1,4 +1,4 @@
-//! `deft mcp serve` and clients that send nonsense.
+//! `deft mcp serve` with clients that send invalid messages.
 
 use serde_json::json;
 

@@ -1,7 +1,7 @@
-//! The MCP Inspector, a client that others wrote, judges `deft mcp serve` over stdio and `/mcp` of a running daemon over
-//! HTTP, in both eras.
+//! The MCP Inspector, a third-party client, tests `deft mcp serve` over stdio and `/mcp` of a running daemon
+//! over HTTP, in both eras.
 //!
-//! `crates/server/tests/referees/install.sh` installs it. If it is missing the test fails; nothing is skipped.
+//! `crates/server/tests/referees/install.sh` installs it. If it is missing, the tests fail; none are skipped.
 
 use std::process::Output;
 
@@ -28,14 +28,14 @@ fn world() -> World {
     world
 }
 
-/// How the Inspector reaches deft.
+/// The transport between the Inspector and deft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Stdio,
     Http,
 }
 
-/// One look of the Inspector at the server of a world.
+/// Runs the Inspector once against the server of a world.
 fn inspect(world: &World, way: Way, era: &str, args: &[&str]) -> Output {
     let mut inspector = node_referee(INSPECTOR);
     inspector.arg("--cli");

@@ -1,10 +1,12 @@
-//! `deft mcp serve`: skills as prompts, resources and folders of files, and news of their changes.
+//! `deft mcp serve`: skills as prompts, resources and folders of files, and notifications of changes.
 
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::daemon::used_home;
+use crate::api::client::Api;
+use crate::conformance::judge;
+use crate::daemon::{Daemon, used_home};
 use crate::mcp_client::{LEGACY, McpClient};
 use crate::support::{PAGE, World};
 
@@ -22,7 +24,7 @@ fn world() -> World {
     world
 }
 
-/// The hash as another program computes it.
+/// Returns the hash of a file as `sha256sum` computes it.
 fn sha256(world: &World, below: &str) -> String {
     let output = Command::new("sha256sum").arg(world.path(below)).output();
     let output = String::from_utf8(output.unwrap().stdout).unwrap();
@@ -151,6 +153,29 @@ fn skills_are_folders_of_files_with_digests() {
             client.refused("skills/list", json!({"cursor": "x"}))["code"],
             -32602
         );
+        let folder = client.request("resources/directory/read", json!({"uri": "skill://review"}));
+        assert_eq!(
+            folder["resources"],
+            json!([
+                {"uri": "skill://review/SKILL.md", "name": "SKILL.md", "mimeType": "text/markdown"},
+                {"uri": "skill://review/logo.bin", "name": "logo.bin"},
+                {"uri": "skill://review/references", "name": "references", "mimeType": "inode/directory"},
+            ])
+        );
+        let inner = client.request(
+            "resources/directory/read",
+            json!({"uri": "skill://review/references"}),
+        );
+        assert_eq!(inner["resources"][0]["name"], "Über uns.md");
+        for uri in [
+            "skill://review/logo.bin",
+            "skill://nothing",
+            "skill://review/..",
+            "file:///etc",
+        ] {
+            let error = client.refused("resources/directory/read", json!({"uri": uri}));
+            assert_eq!(error["code"], -32602, "{uri}: {error:#}");
+        }
         assert_eq!(client.refused("skills/nothing", json!({}))["code"], -32601);
     }
 }
@@ -186,7 +211,7 @@ fn changes_of_skills_are_announced_to_sessions() {
     let world = world();
     let mut client = McpClient::legacy(&world, LEGACY, &json!({}));
     client.request("prompts/list", json!({}));
-    // The server knows the skills of now once it has answered.
+    // After this response the server has loaded the current skills.
     world.write(
         "home/skills/second/SKILL.md",
         REVIEW.replace("review", "second"),
@@ -217,4 +242,23 @@ fn changes_of_skills_are_announced_to_listeners() {
     }
     client.notify("notifications/cancelled", json!({ "requestId": id }));
     assert_eq!(client.close(), 0);
+}
+
+#[test]
+fn the_suite_accepts_skills_of_a_daemon() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    for (scenario, checks) in [
+        ("sep-2640-skills-enumeration", 32),
+        ("sep-2640-skills-manifest", 6),
+        ("sep-2640-skills-directory", 6),
+    ] {
+        let verdicts = judge(&world, &api, scenario);
+        assert!(verdicts.len() >= checks, "{scenario}: {verdicts:#?}");
+        for (id, (status, why)) in &verdicts {
+            assert_eq!(status, "SUCCESS", "{scenario}, {id}: {why}");
+        }
+    }
+    daemon.stop();
 }

@@ -1,4 +1,4 @@
-//! Long runs as tasks, for clients of `deft mcp serve` that know them: no daemon drives the runs.
+//! Long runs as tasks, for clients of `deft mcp serve` that support tasks. No daemon drives these runs.
 
 use std::fs;
 use std::process::Command;
@@ -24,12 +24,12 @@ pub(crate) fn world() -> World {
     world
 }
 
-/// What a client declares that knows tasks and whose person can be asked.
+/// Returns the capabilities of a client that supports tasks and can ask a person.
 pub(crate) fn capabilities() -> Value {
     json!({"elicitation": {"form": {}}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
 }
 
-/// A client that knows tasks.
+/// Creates a client that supports tasks.
 fn client(world: &World) -> McpClient {
     McpClient::modern(world, &capabilities())
 }
@@ -40,7 +40,7 @@ fn run(skill: &str, inputs: Value) -> Value {
     arguments
 }
 
-/// The task that a call is answered with.
+/// Calls a skill and returns the created task.
 fn task(client: &mut McpClient, skill: &str, inputs: Value) -> Value {
     let created = client.call("skill_run", run(skill, inputs));
     assert_eq!(created["resultType"], "task", "{created:#}");
@@ -59,7 +59,7 @@ fn get(client: &mut McpClient, task: &Value) -> Value {
     found
 }
 
-/// The task once it has a status.
+/// Waits until a task has a status, and returns the task.
 fn until(client: &mut McpClient, task: &Value, status: &str) -> Value {
     wait_for(status, || {
         let found = get(client, task);
@@ -184,7 +184,7 @@ fn a_question_is_answered_by_an_update() {
     );
     let all = client.value("approval_list", json!({"answered": true}));
     assert_eq!(all["approvals"][0]["by"], "mcp:tester", "{all:#}");
-    // The question is open no more, so that the answer is ignored.
+    // The approval is already answered, so this answer is ignored.
     let late = json!({"taskId": created["taskId"], "inputResponses": { key: yes }});
     client.request("tasks/update", late);
     assert_eq!(get(&mut client, &created)["status"], "completed");
@@ -330,7 +330,7 @@ fn a_task_outlives_its_server() {
     let mut first = client(&world);
     let created = task(&mut first, "pause", json!({"seconds": 3}));
     assert_eq!(first.close(), 0);
-    // Nothing drives the run until a client asks for it.
+    // The run is resumed only when a client asks for the task.
     let mut second = client(&world);
     until(&mut second, &created, "completed");
 }

@@ -1,17 +1,15 @@
-//! Long runs as tasks over HTTP of a running daemon, and what the conformance suite of MCP says about them.
+//! Long runs as tasks over HTTP to a running daemon, also tested with the MCP conformance suite.
 
-use std::collections::BTreeMap;
-
-use deft_testkit::{conformance_checks, node_referee, referee_script_path};
 use serde_json::{Value, json};
 
 use crate::api::client::{Api, Reply};
+use crate::conformance::judge;
 use crate::daemon::{Daemon, used_home, wait_for};
 use crate::mcp_client::MODERN;
 use crate::mcp_tasks::{capabilities, world};
 use crate::support::World;
 
-/// Sends one request of the revision without a session.
+/// Sends one request of the revision without sessions.
 fn post(api: &Api, method: &str, name: &str, mut params: Value) -> Reply {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -29,7 +27,7 @@ fn post(api: &Api, method: &str, name: &str, mut params: Value) -> Reply {
     api.send("POST", "/mcp", &headers, message.to_string().as_bytes())
 }
 
-/// The result of a request, which must succeed.
+/// Sends a request that must succeed, and returns its result.
 fn ask(api: &Api, method: &str, name: &str, params: Value) -> Value {
     let reply = post(api, method, name, params);
     let body = String::from_utf8(reply.body).unwrap();
@@ -125,7 +123,7 @@ const SLOW_COMPUTE: &str = "name: slow_compute\ndescription: Takes its time\nexp
 const FAILING_JOB: &str = "name: failing_job\ndescription: Fails after a second\nexpose: true\nsteps:\n  - {id: rest, wait: 1s}\n  - {id: look, tool: time.now, args: {zone: Mars/Base}}\n";
 const CONFIRM_DELETE: &str = "name: confirm_delete\ndescription: Asks first\nexpose: true\ninputs:\n  - {name: filename, type: string, required: true}\nsteps:\n  - {id: remove, tool: log, args: {message: \"{{ filename }}\"}}\nconfirmations:\n  - {step: remove, message: \"Delete it?\"}\n";
 
-/// A home with skills that are named like the tools that the scenarios call.
+/// Creates a home with skills named like the tools that the scenarios call.
 fn fixture() -> World {
     let world = used_home();
     world
@@ -136,47 +134,16 @@ fn fixture() -> World {
     world
 }
 
-/// The verdicts of a scenario by the ids of its checks, with reasons.
-fn judge(world: &World, api: &Api, scenario: &str) -> BTreeMap<String, (String, String)> {
-    let out = world.path(&format!("verdicts/{scenario}"));
-    let output = node_referee("@modelcontextprotocol/conformance/dist/index.js")
-        .args(["server", "--url", &format!("http://{}/mcp", api.address)])
-        .args(["--scenario", scenario, "--spec-version", MODERN])
-        .args(["--force", "-o"])
-        .arg(&out)
-        // The suite cannot send a token.
-        .env(
-            "NODE_OPTIONS",
-            format!("--import={}", referee_script_path("token.mjs").display()),
-        )
-        .env("DEFT_TOKEN", &api.token)
-        .output()
-        .unwrap();
-    let checks = conformance_checks(&out).unwrap_or_else(|| {
-        panic!(
-            "{scenario} has no verdict: {}\n{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        )
-    });
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let checks = checks.as_array().unwrap().iter().map(|check| {
-        let verdict = (text(&check["status"]), text(&check["errorMessage"]));
-        (text(&check["id"]), verdict)
-    });
-    checks.collect()
-}
-
 /// Checks that deft cannot pass, and why.
 const EXCUSED: [(&str, &str); 4] = [
-    // A run has a recorded end, whatever becomes of it; there is no tool whose call is a fault of the protocol.
+    // A failed run is still a result: no tool call ends in a protocol error.
     ("tasks-lifecycle", "sep-2663-tasks-get-status-failed"),
-    // The text beside the outputs of a run is their JSON, and not the one value that the fixture returns.
+    // The text next to the outputs of a run is their JSON, not the single value that the fixture returns.
     (
         "tasks-request-headers",
         "tasks-headers-tolerate-mcp-method-on-tools-call",
     ),
-    // The suite answers `{confirm: true}`, whatever the form asks for; deft accepts an answer of its form only.
+    // The suite always answers `{confirm: true}`; deft accepts only answers that match its form.
     ("tasks-mrtr-input", "tasks-mrtr-tasks-update-resumes"),
     // A run asks one question at a time.
     ("tasks-mrtr-input", "tasks-mrtr-partial-fulfillment"),

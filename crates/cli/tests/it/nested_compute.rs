@@ -1,4 +1,4 @@
-//! Python of a skill and of one that it runs: neither can change the interpreter of the other.
+//! Compute blocks of a skill and of a nested skill cannot change each other's interpreter.
 
 use serde_json::json;
 

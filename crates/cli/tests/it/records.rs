@@ -1,11 +1,11 @@
-//! Skills that an assistant stores, through `deft tools call` and beside file skills.
+//! Skills that an assistant stores, created with `deft tools call`, next to skills with files.
 
 use serde_json::{Value, json};
 
 use crate::daemon::{runs, skill};
 use crate::support::{WORKFLOW, World};
 
-/// Calls one of deft's own tools. Exit code and document.
+/// Calls one of deft's own tools. Returns the exit code and the JSON document.
 pub(crate) fn call(world: &World, tool: &str, args: &Value) -> (i32, Value) {
     let args = args.to_string();
     let output = world.output(&["tools", "call", tool, "--args", &args, "--json"]);
@@ -63,7 +63,24 @@ fn what_was_stored_comes_back_in_words() {
     );
 }
 
-/// Everything that a model may get wrong has its own words, and nothing is stored.
+#[test]
+fn records_are_found_by_their_tags() {
+    let world = World::new();
+    let mut water = reminder("Drink water", &json!({"in_minutes": "5"}));
+    water["tags"] = json!(["health"]);
+    store(&world, &water);
+    store(&world, &reminder("Stand up", &json!({"in_minutes": "5"})));
+    let ids = |args: &[&str]| -> Vec<Value> {
+        let listed = world.json(&[&["skills", "list", "--json"], args].concat());
+        let skills = listed["skills"].as_array().unwrap().iter();
+        skills.map(|skill| skill["id"].clone()).collect()
+    };
+    assert_eq!(ids(&["--tag", "Health"]), ["drink-water"]);
+    assert_eq!(ids(&["health"]), ["drink-water"]);
+    assert_eq!(ids(&["--tag", "work"]), Vec::<Value>::new());
+}
+
+/// Each kind of invalid argument has its own message, and nothing is stored.
 #[test]
 fn what_cannot_be_meant_is_refused() {
     let world = World::new();
@@ -135,7 +152,7 @@ fn a_record_can_wait_for_its_tools() {
     );
 }
 
-/// One listing for files and records, with the same keys.
+/// Files and records are in the same list, with the same keys.
 #[test]
 fn records_are_listed_beside_files() {
     let world = World::new();
@@ -185,6 +202,24 @@ fn records_are_listed_beside_files() {
         list.contains("drink-water") && list.contains("report"),
         "{list}"
     );
+}
+
+/// Times of files and of records are those of all other documents.
+#[test]
+fn times_of_skills_are_in_utc() {
+    let world = World::new();
+    store(
+        &world,
+        &reminder("Drink water", &json!({"schedule": "0 9 * * *"})),
+    );
+    world.write("home/skills/report.yaml", WORKFLOW);
+    assert_eq!(world.code(&["tick"]), 0);
+    for skill in ["report", "drink-water"] {
+        assert_eq!(world.code(&["run", skill]), 0);
+        let shown = world.json(&["skills", "show", skill, "--json"]);
+        let last = shown["skill"]["last_run_at"].as_str().unwrap_or_default();
+        assert!(last.ends_with('Z'), "{shown:#}");
+    }
 }
 
 #[test]
@@ -270,7 +305,7 @@ fn a_record_is_changed_switched_and_deleted() {
     assert_eq!(deleted["ok"], false);
 }
 
-/// X6: two agents may use one name, one agent may not use it twice, and a file has it first.
+/// X6: two agents may use the same name, one agent may not use it twice, and a file takes precedence.
 #[test]
 fn names_are_unique_per_agent() {
     let world = World::new();
@@ -296,7 +331,7 @@ fn names_are_unique_per_agent() {
     assert_eq!(listed["value"]["skills"][0]["id"], "butler/drink-water");
 }
 
-/// A one-shot that has fired stays as a witness, and can be given a new time.
+/// A one-shot skill is kept after it has fired, and can be given a new time.
 #[test]
 fn a_one_shot_fires_once() {
     let world = World::new();
@@ -320,7 +355,7 @@ fn a_one_shot_fires_once() {
     );
 }
 
-/// What a model says about being on counts, and what stays off stays so for the same reason.
+/// `enabled` in an update takes effect, and a skill that stays disabled keeps its reason.
 #[test]
 fn an_update_switches_on_and_off() {
     let world = World::new();
@@ -343,7 +378,7 @@ fn an_update_switches_on_and_off() {
     assert_eq!(next.as_array().unwrap().len(), 1);
 }
 
-/// Everything that is wrong is said when it is stored, not when it fires at night.
+/// Problems are reported when a skill is stored, not when it fires.
 #[test]
 fn what_a_tool_would_refuse_is_refused_at_once() {
     let world = World::new();
@@ -363,13 +398,13 @@ fn what_a_tool_would_refuse_is_refused_at_once() {
     let mut check = reminder("Check", &json!({"in_minutes": 5}));
     check["preflight"] = json!({"weather": "fine"});
     assert!(refused(check).contains("unknown check `weather`"));
-    // Sloppy words reach the one who mends them.
+    // Sloppy arguments are normalised.
     let sloppy =
         json!({"Name": "Tea", "prompt": "Say tea", "every": "5 minutes", "tools": "notify"});
     assert_eq!(store(&world, &sloppy)["skill"]["name"], "Tea");
 }
 
-/// A model finds records where it finds files.
+/// Records have pages like files, so a model finds them in the same way.
 #[test]
 fn records_are_pages_like_files() {
     let world = World::new();

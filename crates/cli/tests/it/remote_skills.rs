@@ -1,4 +1,4 @@
-//! Skills that MCP servers offer: listed, looked at, approved, loaded by an agent, changed, revoked, imported.
+//! Skills of MCP servers: listed, shown, approved, loaded by an agent, changed, revoked, imported.
 
 use deft_testkit::{ModelAnswer, ModelServer, RemoteSkills, Script, skill_md, witness};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn skills(world: &World, body: &str) -> RemoteSkills {
     RemoteSkills::new(&world.path("server"), "demo").skill("pdf", frontmatter, &files)
 }
 
-/// A home with the model, and a server that offers the skill.
+/// Creates a home with the model and a server that offers the skill.
 fn world(model: &ModelServer, change: impl FnOnce(RemoteSkills) -> RemoteSkills) -> World {
     let world = home(model, "");
     let skills = change(skills(&world, BODY));
@@ -33,7 +33,7 @@ fn world(model: &ModelServer, change: impl FnOnce(RemoteSkills) -> RemoteSkills)
     world
 }
 
-/// The files that the server was asked for.
+/// Returns the URIs that the server was asked for.
 fn reads(world: &World) -> Vec<String> {
     let events = witness(&world.path("server/demo.log")).into_iter();
     let reads = events.filter(|event| event.tool == "resources/read");
@@ -69,7 +69,7 @@ fn a_skill_of_a_server_is_listed_looked_at_and_approved() {
     assert!(people.stdout.contains("demo/pdf"), "{people:?}");
     assert!(people.stdout.contains("not approved"), "{people:?}");
     assert!(people.stderr.contains("stays in use"), "{people:?}");
-    // Nothing was read so far, and the name still means the skill of the home.
+    // Nothing has been read yet, and the name still refers to the skill of the home.
     assert!(reads(&world).is_empty());
     let own = deft(&world, &["skills", "show", "pdf"]);
     assert!(own.stdout.contains("My own."), "{own:?}");
@@ -166,7 +166,7 @@ fn an_agent_loads_an_approved_skill_and_its_files() {
         );
         assert!(result.contains(content), "{result}");
     }
-    // What the skill asks for is not offered because of it.
+    // The tools that the skill requests are not offered because of it.
     let names: Vec<&Value> = offered.iter().map(|it| &it["function"]["name"]).collect();
     assert!(!names.contains(&&json!("shell_run")), "{names:?}");
 }
@@ -223,7 +223,7 @@ fn a_skill_without_digests_is_for_people_only() {
     assert_eq!(get_skill(&world, "demo/pdf")["ok"], false);
 }
 
-/// A chat at the terminal in which the model loads the skill, and the person answers the question with these keys.
+/// Runs a chat at the terminal in which the model loads the skill, and answers the approval with these keys.
 fn chat(world: &World, flags: &[&str], answer: Option<&str>) -> String {
     let mut terminal = Terminal::start(world, &[&["chat"], flags].concat());
     terminal.until("`/help` lists commands").until("> ");
@@ -238,7 +238,7 @@ fn chat(world: &World, flags: &[&str], answer: Option<&str>) -> String {
     screen
 }
 
-/// What the model read of the tool that it called last.
+/// Returns the result of the model's last tool call.
 fn result(model: &ModelServer) -> String {
     let asked = model.requests();
     let mut said = messages(asked.last().unwrap()).into_iter().rev();
@@ -246,7 +246,8 @@ fn result(model: &ModelServer) -> String {
         .unwrap()
 }
 
-/// A model that loads the skill. It has to call `get_skill` once before the tool is offered to it.
+/// Returns the answers of a model that loads the skill. It must call `get_skill` twice, because the tool is
+/// offered only after the first call.
 fn loads(tool: &str) -> Vec<ModelAnswer> {
     let load = |argument: &str| ModelAnswer::call(tool, json!({ argument: "demo/pdf" }));
     let mut answers = match tool {
@@ -262,7 +263,7 @@ fn a_person_in_the_chat_is_asked_to_approve_a_skill() {
     for tool in ["get_skill", "skill"] {
         let model = model([loads(tool), loads(tool)].concat());
         let world = world(&model, |skills| skills);
-        // Its home has a skill, so that the model has the tool `skill`.
+        // The tool `skill` is offered only if the home has a skill.
         world.write(
             "home/skills/own/SKILL.md",
             "---\nname: own\ndescription: Mine\n---\n\nMy own.\n",
@@ -278,7 +279,7 @@ fn a_person_in_the_chat_is_asked_to_approve_a_skill() {
             grants["grants"][0]["by"], "a person in a chat",
             "{grants:#}"
         );
-        // The approval holds in the next chat.
+        // The approval also applies to the next chat.
         let screen = chat(&world, &[], None);
         assert!(!screen.contains("[y/N"), "{screen}");
         assert!(result(&model).contains("fill the form"), "{screen}");
@@ -296,7 +297,7 @@ fn a_skill_that_the_person_declines_is_not_loaded() {
     assert!(reads(&world).is_empty());
 }
 
-/// The approval is for the files that the question was about, and not for those that the server has by then.
+/// The approval covers the files at the time of the question, not those that the server has afterwards.
 #[test]
 fn a_skill_that_changes_while_the_person_thinks_is_not_loaded() {
     let model = model(loads("get_skill"));
@@ -324,7 +325,7 @@ fn without_a_person_the_model_is_told_how_a_skill_is_approved() {
     assert_eq!(listed(&world)["approval"], "needed");
 }
 
-/// An approval lasts, so that a flag cannot give it.
+/// An approval of a skill is permanent, so `--yes` does not give it.
 #[test]
 fn a_flag_approves_no_skill() {
     let model = model(loads("get_skill"));
@@ -334,7 +335,7 @@ fn a_flag_approves_no_skill() {
     assert_eq!(listed(&world)["approval"], "needed");
 }
 
-/// deft on both sides: what one home publishes, the other one lists, verifies and imports.
+/// Skills that one deft publishes can be listed, verified and imported by another.
 #[test]
 fn the_skills_of_another_deft_are_read_to_the_last_file() {
     let other = used_home();

@@ -1,4 +1,4 @@
-//! What a run looks like, at 80 and at 120 columns.
+//! Screens of a run, at 80 and at 120 columns.
 
 use crate::screens::stable;
 use crate::support::World;
@@ -7,12 +7,12 @@ use crate::terminal::Terminal;
 /// The frames of the spinner.
 const SPINNER: [char; 8] = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇', '⠏', '⠛'];
 
-/// Steps take shorter or longer than a second.
+/// Replaces durations, which may be shorter or longer than a second.
 fn timeless(screen: &str) -> String {
     screen.replace("# ms", "[took]").replace("#.# s", "[took]")
 }
 
-/// The line that a skill logs stands above the steps, and no step seems to run at the end.
+/// A log line of the skill is shown above the steps, and no step has a spinner at the end.
 #[test]
 fn a_finished_run_shows_no_spinner() {
     for columns in [80, 120] {
@@ -36,7 +36,7 @@ fn a_finished_run_shows_no_spinner() {
         let screen = timeless(&stable(&world, &screen));
         insta::assert_snapshot!(format!("countdown_{columns}"), screen);
     }
-    // Without a terminal the line stands between the steps.
+    // Without a terminal the log line is printed between the steps.
     let world = World::new();
     assert_eq!(world.code(&["init"]), 0);
     let plain = world.run(&["run", "countdown", "--date", "2099-01-01"]);

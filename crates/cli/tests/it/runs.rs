@@ -1,11 +1,11 @@
-//! Running skills as a stranger would: against a real tool server, with the real sandbox.
+//! Runs of skills with a real tool server and the real sandbox.
 
 use deft_testkit::{server_binary, start_work, witness};
 use serde_json::{Value, json};
 
 use crate::support::World;
 
-/// A home with the world of the seeds' example: the VPN is down.
+/// Creates a home for the example of the seeds, with the VPN down.
 fn world() -> World {
     let world = World::new();
     world.write(
@@ -24,7 +24,7 @@ fn world() -> World {
     world
 }
 
-/// What differs from run to run, made the same.
+/// Replaces values that differ between runs.
 fn steady(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -246,7 +246,7 @@ fn a_run_can_be_left_queued_and_cancelled() {
     assert_eq!(world.code(&["runs", "cancel", id]), 0);
 }
 
-/// What a result must be may take a full Python: the worker says so, and its verdict is in the record.
+/// An `expect` check may need full Python: the worker evaluates it, and its result is in the record.
 #[test]
 fn what_is_expected_may_take_a_full_python() {
     for (step, skill, outcome, said) in [

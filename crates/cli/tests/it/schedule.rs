@@ -1,4 +1,4 @@
-//! `deft schedule …`, with instants far from today so that every day gives the same answer.
+//! `deft schedule …`, with instants far in the future, so results do not depend on the current day.
 
 use crate::support::{SKILL, World};
 
@@ -83,7 +83,7 @@ fn preview() {
     );
 }
 
-/// Rules beside each other; one more stretch lasts until the end.
+/// Compares misfire rules side by side; a second downtime lasts until the end of the period.
 #[test]
 fn simulate_rules() {
     let world = World::new();
@@ -134,7 +134,7 @@ fn simulate() {
     ]));
 }
 
-/// An answer that is too long to read is refused, not printed.
+/// A result that would be too long is refused.
 #[test]
 fn a_simulation_has_an_end() {
     let world = World::new();

@@ -1,9 +1,9 @@
-//! Screens with what varies from run to run replaced: ids, numbers, days and places.
+//! Screens in which the parts that vary between runs are replaced: ids, numbers, days and paths.
 
 use crate::support::World;
 use crate::terminal::Terminal;
 
-/// What a command draws on a terminal of so many columns, and its exit code.
+/// Returns the exit code of a command and its screen on a terminal with `columns` columns.
 pub(crate) fn screen(world: &World, args: &[&str], columns: u16) -> String {
     let (code, screen) = Terminal::sized(world, args, columns).end();
     assert_fits(&screen, columns);
@@ -11,8 +11,8 @@ pub(crate) fn screen(world: &World, args: &[&str], columns: u16) -> String {
     format!("exit {code}\n{}", stable(world, &screen))
 }
 
-/// No line is longer than the terminal is wide, so that none breaks in the middle of a word. Only a word
-/// that is longer than a line, such as a path, may stand alone on one.
+/// Asserts that no line is longer than the terminal is wide, so no word is broken. Only a word that is longer
+/// than a line, such as a path, may exceed it, alone on its line.
 pub(crate) fn assert_fits(screen: &str, columns: u16) {
     for line in screen.lines().map(str::trim) {
         let is_short = line.chars().count() <= columns.into();
@@ -20,7 +20,7 @@ pub(crate) fn assert_fits(screen: &str, columns: u16) {
     }
 }
 
-/// The screen with folded sentences on one line each: where they break depends on the hour.
+/// Joins folded sentences to one line each, because their line breaks depend on the time of day.
 fn unfolded(screen: &str, columns: usize) -> String {
     let mut out: Vec<String> = Vec::new();
     let mut last = 0;
@@ -41,14 +41,14 @@ fn unfolded(screen: &str, columns: usize) -> String {
     out.join("\n")
 }
 
-/// Whether a line begins with a label and its column, as the rows of `deft status` do: such a line never
+/// Whether a line begins with a label and a column, like the rows of `deft status`. Such a line never
 /// continues the one above, however full that is.
 fn is_row(line: &str) -> bool {
     line.find(' ')
         .is_some_and(|end| line[end..].starts_with("  "))
 }
 
-/// How long the first word of a line is; words in backticks stay together.
+/// Returns the length of the first word of a line. Words in backticks count as one.
 fn first_piece(line: &str) -> usize {
     let code = line.strip_prefix('`').and_then(|rest| rest.find('`'));
     let start = code.map_or(0, |end| end + 2);
@@ -56,14 +56,14 @@ fn first_piece(line: &str) -> usize {
     start + rest.find(' ').unwrap_or(rest.len())
 }
 
-/// The same at 80 and at 120 columns, one below the other.
+/// Returns the screens at 80 and at 120 columns, one below the other.
 pub(crate) fn both_widths(world: &World, args: &[&str]) -> String {
     let at = |columns| format!("--- {columns} columns\n{}\n", screen(world, args, columns));
     at(80) + &at(120)
 }
 
-/// A screen with everything that varies replaced. Runs of spaces become two: columns are as wide as what
-/// is replaced.
+/// Replaces everything that varies in a screen. Runs of spaces become two spaces, because the widths of
+/// columns depend on the replaced text.
 pub(crate) fn stable(world: &World, screen: &str) -> String {
     let home = world.path("home").display().to_string();
     let text = screen.replace(&home, "[home]");
@@ -93,9 +93,9 @@ fn stable_word(word: &str) -> String {
     out
 }
 
-/// Days and distances, which depend on the hour in which the test runs.
+/// Replaces days and distances, which depend on the time of the test.
 fn instants(line: &str) -> String {
-    // Seconds are shown unless they are zero.
+    // Seconds are omitted if they are zero.
     let mut line = line.replace("#:#:#", "#:#");
     for day in [
         "today",

@@ -1,4 +1,4 @@
-//! `deft secrets`: values go in by a prompt or a pipe, and never come out.
+//! `deft secrets`: values are read from a prompt or a pipe, and never printed.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -114,7 +114,7 @@ fn the_prompt_does_not_show_what_is_typed() {
     assert_eq!(world.read("home/secrets/MAIL"), format!("{VALUE}\n"));
 }
 
-/// A name that no secret can have is refused before the value is asked for.
+/// An invalid name is refused before the value is asked for.
 #[test]
 fn a_bad_name_is_refused_before_the_question() {
     let world = World::new();
@@ -125,7 +125,7 @@ fn a_bad_name_is_refused_before_the_question() {
     assert!(screen.starts_with(message), "{screen}");
 }
 
-/// A keyring that keeps its entries in files beside the program, without help of other programs.
+/// A fake keyring that stores entries in files in the current folder, without calling other programs.
 pub(crate) const KEYRING: &str = r#"
 for name; do :; done
 file="ring.$name"
@@ -163,7 +163,7 @@ fn a_keyring_is_used_where_there_is_one() {
     let removed = run(&["secrets", "rm", "MAIL"], "");
     assert_eq!(removed["ok"], true, "{removed:#}");
     assert_eq!(world.read("ring.MAIL"), "");
-    // A keyring that does not work is no reason to fail.
+    // A broken keyring is not an error.
     program(
         &world,
         "secret-tool",

@@ -1,4 +1,4 @@
-//! `deft setup --yes`: what it writes on a prepared machine, what it reports, and that it can be repeated.
+//! `deft setup --yes` on a prepared machine: the files it writes, its report, and repeated setups.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,7 +9,7 @@ use crate::support::{SKILL, World};
 
 const KEY: &str = "sk-ant-0123456789abcdef";
 
-/// A double of Anthropic.
+/// Starts a double of Anthropic's API.
 fn provider(answers: impl IntoIterator<Item = ModelAnswer>) -> ModelServer {
     ModelServer::start(Dialect::Anthropic, answers)
 }
@@ -18,7 +18,7 @@ fn ready() -> ModelAnswer {
     ModelAnswer::text("ready")
 }
 
-/// Runs `deft setup --yes --json` with these variables: the exit code and the report.
+/// Runs `deft setup --yes --json` with these variables, and returns the exit code and the report.
 fn set_up(world: &World, args: &[&str], variables: &[(&str, &str)]) -> (i32, Value) {
     let args = [&["setup", "--yes", "--json", "--probe", "none"], args].concat();
     let mut command = world.command(&args);
@@ -37,7 +37,7 @@ fn mode(world: &World, path: &str) -> u32 {
     world.path(path).metadata().unwrap().permissions().mode() & 0o777
 }
 
-/// A program of the host that the test controls.
+/// Installs a fake program of the host.
 pub(crate) fn program(world: &World, name: &str, script: &str) {
     let path = format!("bin/{name}");
     world.write(&path, format!("#!/bin/sh\n{script}\n"));
@@ -117,7 +117,7 @@ fn a_second_run_changes_nothing() {
     assert_eq!(first["servers"][0]["effect"], "new");
     let config = world.read("home/config.toml");
     assert!(config.starts_with("# mine\n[time]\nzone = \"Asia/Tokyo\" # here\n"));
-    // What the other host had in plain text is a secret here.
+    // A plaintext value in the other program's file becomes a secret.
     assert!(!config.contains("ghp_"), "{config}");
     assert!(config.contains("file:secrets/FILES_API_TOKEN"), "{config}");
     assert_eq!(
@@ -134,7 +134,7 @@ fn a_second_run_changes_nothing() {
         &again["servers"],
     );
     assert_eq!(nothing, (&json!(false), &json!([]), &json!([])));
-    // The configuration belonged to others too, and a first run mends that.
+    // The configuration was readable by others, and the first setup fixes that.
     assert_eq!(mode(&world, "home/config.toml"), 0o600);
     assert_eq!(
         world.json(&["mcp", "list", "--json"])["servers"]
@@ -145,7 +145,7 @@ fn a_second_run_changes_nothing() {
     );
 }
 
-/// The first run says what it did, and the second that there is nothing to do.
+/// The first setup reports what it did, and the second that nothing is left to do.
 #[test]
 fn each_section_is_a_line() {
     let world = World::new();
@@ -208,7 +208,7 @@ fn flags_decide_in_scripts() {
     let (code, report) = set_up(&world, &args, &[("ANTHROPIC_API_KEY", KEY)]);
     assert_eq!(code, 0, "{report:#}");
     assert_eq!(report["model"]["name"], "local");
-    // A second model does not leave it open which one agents use.
+    // With a second model, the model for agents is set explicitly.
     let args = ["--provider", "anthropic", "--no-test"];
     let (code, report) = set_up(&world, &args, &[("ANTHROPIC_API_KEY", KEY)]);
     assert_eq!((code, &report["model"]["test"]), (0, &Value::Null));
@@ -262,13 +262,13 @@ fn the_service_is_written_and_started_on_request_only() {
         start.ends_with(&format!(" up --home {home} --grace 30s")),
         "{start}"
     );
-    // A service sees no variable of the shell, so the key is stored.
+    // A service does not see the variables of the shell, so the key is stored.
     assert_eq!(report["model"]["api_key"], "file:secrets/ANTHROPIC_API_KEY");
     assert_eq!(
         world.read("home/secrets/ANTHROPIC_API_KEY"),
         format!("{KEY}\n")
     );
-    // A unit that a person wrote stays.
+    // A unit written by a person is kept.
     let own = "[Service]\nExecStart=/my/deft up\n";
     world.write("user/.config/systemd/user/deft.service", own);
     let (_, report) = set_up(&world, &["--no-test"], &variables);
@@ -286,7 +286,7 @@ fn a_host_without_a_service_manager_says_so() {
     assert!(error.starts_with("`systemctl` is not in `PATH`"), "{error}");
 }
 
-/// Without a terminal it does not wait for answers that never come.
+/// Without a terminal, setup fails instead of waiting for answers.
 #[test]
 fn without_a_person_it_needs_yes() {
     let world = World::new();

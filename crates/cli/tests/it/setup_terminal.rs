@@ -1,5 +1,5 @@
-//! `deft setup` in a terminal, on prepared machines: nothing, a key, a local model, files of another host, a
-//! crontab.
+//! `deft setup` in a terminal, on prepared machines: with nothing, a key, a local model, files of another
+//! program, a crontab.
 
 use deft_testkit::{Dialect, ModelAnswer, ModelServer};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::terminal::Terminal;
 const DOWN: &str = "\x1b[B";
 const ENTER: &str = "\r";
 const MODEL: &str = "Which model should deft use?";
-// The ends of questions: a screen is complete when it shows them.
+// The ends of questions: a screen is complete when it shows one of them.
 const SERVICE: &str = "as a service? (y/N)";
 const CHAT: &str = "Start a chat now? (Y/n)";
 const CHOOSE: &str = "esc to skip]";
@@ -21,7 +21,7 @@ fn start(world: &World, columns: u16, variables: &[(&str, &str)]) -> Terminal {
     start_with(world, columns, variables, &[])
 }
 
-/// Starts it in a home below that of the user, so that paths are short and the same everywhere.
+/// Starts setup with a home below the user's home, so paths are short and the same everywhere.
 fn start_with(world: &World, columns: u16, variables: &[(&str, &str)], more: &[&str]) -> Terminal {
     let mut all = vec![("DEFT_HOME", world.path("user/.deft").display().to_string())];
     all.extend(
@@ -33,7 +33,7 @@ fn start_with(world: &World, columns: u16, variables: &[(&str, &str)], more: &[&
     Terminal::with_env(world, &args, columns, &all)
 }
 
-/// The screen without what varies: the time of an answer, and ports.
+/// Removes the varying parts of a screen: response times and ports.
 fn steady(screen: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in screen.lines() {
@@ -50,7 +50,7 @@ fn steady(screen: &str) -> String {
     lines.join("\n")
 }
 
-/// Chooses no model, no service, and waits for the end.
+/// Declines the remaining questions, waits for the end and returns the screen.
 fn decline(mut terminal: Terminal) -> String {
     terminal.until(SERVICE).keys(ENTER);
     let (code, screen) = terminal.end();
@@ -90,7 +90,7 @@ fn a_key_ends_in_a_chat() {
         .until("`/help` lists commands")
         .until_line(">")
         .keys("hello\r");
-    // A key that comes before the prompt is back is dropped.
+    // A key pressed before the prompt returns is dropped.
     terminal.until("Good morning.").until_line(">").keys("\x04");
     let raw = terminal.raw.clone();
     let (code, screen) = terminal.end();
@@ -138,7 +138,7 @@ fn files_of_another_host() {
     );
     assert!(config.contains("[mcp_servers.tracker]"), "{config}");
     assert!(!config.contains("mcp_servers.unknown"), "{config}");
-    // A second run asks only about what was left out.
+    // A second setup asks only about the items left out.
     let mut terminal = start(&world, 80, &[]);
     terminal.until(MODEL).keys(DOWN).keys(ENTER);
     terminal.until("[ ] unknown").keys(ENTER);
@@ -146,7 +146,7 @@ fn files_of_another_host() {
     assert_eq!(world.read("user/.deft/config.toml"), config);
 }
 
-/// What `deft export` wrote for another host is no news to this home.
+/// Setup does not propose skills that `deft export` wrote.
 #[test]
 fn exported_skills_are_not_proposed() {
     let world = World::new();
@@ -165,7 +165,7 @@ fn exported_skills_are_not_proposed() {
         screen.contains("all skills that were found are read already"),
         "{screen}"
     );
-    // A skill that another host got from elsewhere is.
+    // Another skill of the same program is proposed.
     let other = SKILL.replace("greet", "other");
     world.write("user/.claude/skills/other/SKILL.md", other);
     let mut terminal = start(&world, 80, &[]);
@@ -190,20 +190,20 @@ fn a_crontab() {
         .output();
     let listed: serde_json::Value = serde_json::from_slice(&listed.unwrap().stdout).unwrap();
     let skills = listed["skills"].as_array().unwrap().iter();
-    // A default skill fits the word too.
+    // The search also matches a default skill.
     let jobs = skills.filter(|skill| skill["dialect"] == "workflow");
     let jobs: Vec<_> = jobs.map(|job| (&job["id"], &job["enabled"])).collect();
     let off = json!(false);
     let expected = [(&json!("cron-backup"), &off), (&json!("cron-report"), &off)];
     assert_eq!(jobs, expected, "{listed:#}");
-    // A second run has nothing left to import.
+    // A second setup has nothing left to import.
     let mut terminal = start(&world, 80, &[("PATH", path.as_str())]);
     terminal.until(MODEL).keys(DOWN).keys(ENTER);
     let again = decline(terminal);
     assert!(again.contains("all lines are imported already"), "{again}");
 }
 
-/// A key that is typed goes to the secrets, and a model that refuses it can be changed at once.
+/// A typed key is stored as a secret, and a model that refuses it can be changed immediately.
 #[test]
 fn a_typed_key_and_a_second_try() {
     let world = World::new();
@@ -221,7 +221,7 @@ fn a_typed_key_and_a_second_try() {
         if key.contains("wrong") {
             terminal.until("Choose another model? (Y/n)");
             insta::assert_snapshot!("wrong_key", steady(&terminal.screen()));
-            // The screen is emptied, so that the next texts are new ones.
+            // Clear the screen, so only new text matches below.
             terminal.clear().keys(ENTER);
         }
     }
@@ -240,7 +240,7 @@ fn a_typed_key_and_a_second_try() {
     assert_eq!(stored, "sk-ant-right-0123456789\n");
 }
 
-/// A server at an address of its own may need no key; the person says so with an empty answer.
+/// A server with its own URL may need no key; an empty answer means no key.
 #[test]
 fn a_server_without_a_key() {
     for key in ["", "sk-0123456789"] {

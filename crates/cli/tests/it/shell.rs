@@ -1,4 +1,4 @@
-//! What a shell and a reader of manuals get: completion, man pages, the help of one skill.
+//! Shell completion, man pages, and the help of one skill.
 
 use crate::support::{PAGE, World};
 
@@ -20,13 +20,13 @@ fn world() -> World {
     world
 }
 
-/// What the shell is offered for the last of these words.
+/// Returns the candidates for the last of these words.
 fn candidates(world: &World, words: &[&str]) -> Vec<String> {
     let text = completed(world, "bash", words);
     text.lines().map(str::to_owned).collect()
 }
 
-/// The answer to a shell.
+/// Returns the output of deft for a completing shell.
 fn completed(world: &World, shell: &str, words: &[&str]) -> String {
     let mut command = world.command(&["--", "deft"]);
     command.args(words).env("COMPLETE", shell);
@@ -52,7 +52,7 @@ fn names_of_skills_runs_and_tools_are_completed() {
     let id = run["id"].as_str().unwrap();
     assert_eq!(candidates(&world, &["runs", "show", ""]), ["last", id]);
     assert_eq!(candidates(&world, &["runs", "sh"]), ["show"]);
-    // Options come when a dash asks for them.
+    // Options are offered after a dash.
     let options = candidates(&world, &["runs", "show", "-"]);
     assert!(options.contains(&"--json".to_owned()), "{options:?}");
     let described = completed(&world, "zsh", &["runs", "show", ""]);
@@ -108,7 +108,7 @@ fn the_help_of_a_skill_describes_its_inputs() {
     let world = world();
     insta::assert_snapshot!(world.run(&["run", "roll-out", "--help"]));
     insta::assert_snapshot!(world.run(&["run", "email.send", "-h"]));
-    // Without such a skill it is the help of the command.
+    // For an unknown skill, the help of the command is shown.
     let help = world.run(&["run", "nothing", "--help"]);
     assert!(help.contains("Usage: deft run [OPTIONS] <NAME>"), "{help}");
 }

@@ -1,4 +1,4 @@
-//! Pipes, devices and links in the place of files: no command waits for one or reads it.
+//! Pipes, devices and links in place of files: no command waits for them or reads them.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -13,8 +13,8 @@ fn pipe(path: &Path) {
     assert!(made.success());
 }
 
-/// Exit code and everything that was said; a command that waits for a pipe is ended by `timeout`, with
-/// a code of its own.
+/// Runs a command and returns its exit code and all output. A command that waits for a pipe is killed by
+/// `timeout`, with a different exit code.
 fn bounded(world: &World, args: &[&str]) -> (i32, String) {
     let deft = world.command(args);
     let mut command = Command::new("timeout");
@@ -116,7 +116,7 @@ fn a_secret_is_read_from_a_regular_file() {
     }
 }
 
-/// What is refused is told, with a reason, and harms nothing else.
+/// Refused files are reported with a reason, and do not affect others.
 #[test]
 fn doctor_says_what_is_not_read_and_why() {
     let world = used_home();
@@ -141,7 +141,7 @@ fn doctor_says_what_is_not_read_and_why() {
         listed.contains("greet") && !listed.contains("outside"),
         "{listed}"
     );
-    // The folder is named, so that the link may lead there.
+    // The folder is configured, so the link may lead there.
     let paths = format!("[skills]\npaths = [{:?}]\n", world.path("outside"));
     world.write("home/config.toml", paths);
     let (_, listed) = bounded(&world, &["skills", "list", "-q"]);
@@ -172,8 +172,8 @@ fn pipes_in_the_home_are_not_waited_for() {
     }
 }
 
-/// A log that is full is moved away by the next process that writes to it, with the limits of the
-/// configuration; files that are too many go.
+/// A full log is rotated by the next process that writes to it, with the configured limits; surplus files are
+/// deleted.
 #[test]
 fn logs_rotate_by_the_limits_of_the_configuration() {
     let world = used_home();

@@ -1,4 +1,4 @@
-//! What people are shown of skills that failed, rest or lack something.
+//! The display of skills that failed, back off or miss something.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ steps:
     args: {zone: Mars/Base}
 ";
 
-/// A home in which the skill failed twice, and rests: the second slot is at the end of the first
+/// Creates a home in which the skill failed twice and backs off: the second slot is at the end of the first
 /// backoff and fires, the third one is within the next backoff.
 fn resting() -> World {
     let world = used_home();

@@ -1,11 +1,11 @@
-//! One screen: `deft status`, `deft` alone, `--watch` with its keys, and `deft logs`.
+//! The status screen: `deft status`, `deft` without a subcommand, `--watch` with its keys, and `deft logs`.
 
 use crate::daemon::{Daemon, wait_for};
 use crate::screens::{both_widths, screen, stable};
 use crate::support::World;
 use crate::terminal::Terminal;
 
-/// A run that fails, a run that asks, a schedule: everything that the screen shows.
+/// Creates a home with a failed run, a run that waits for an approval, and a schedule.
 fn busy() -> World {
     let world = World::new();
     world
@@ -51,11 +51,11 @@ fn status_as_json_is_typed() {
     assert_eq!(status["active"][0]["position"]["number"], 2);
     assert_eq!(status["failed"][0]["skill"], "broken");
     assert_eq!(status["approvals"][0]["message"], "Publish 1.2?");
-    // `deft` alone is the same document.
+    // `deft` without a subcommand prints the same document.
     assert_eq!(world.json(&["--json"])["failed_total"], 1);
 }
 
-/// Reasons wrap on words, and the instant of a one-shot is there once.
+/// Reasons wrap between words, and the instant of a one-shot schedule is shown once.
 #[test]
 fn nothing_is_cut_or_said_twice() {
     let world = World::new();
@@ -86,7 +86,7 @@ fn nothing_is_cut_or_said_twice() {
     }
 }
 
-/// A question is shown with the call that it is about. Secrets stay names, and long calls are clipped.
+/// An approval is shown with its call. Secrets are shown by name, and long calls are truncated.
 #[test]
 fn a_question_names_its_call() {
     let world = World::new();
@@ -112,7 +112,7 @@ fn a_question_names_its_call() {
     }
 }
 
-/// The question is answered by a key, the screen shows it, and the terminal is as it was.
+/// A key answers the approval, the screen shows the result, and the terminal is restored.
 #[test]
 fn watch_answers_an_approval_by_key() {
     let world = busy();
@@ -124,7 +124,7 @@ fn watch_answers_an_approval_by_key() {
             insta::assert_snapshot!("watch_80", first);
             terminal.keys("\x1b[B\x1b[A");
             terminal.keys("a").until("approved: publish");
-            // The last line of the new screen: without a question only this key is left.
+            // The last line of the new screen: without approvals only this key is available.
             terminal.until("none pending").until("\nq quit");
         }
         insta::assert_snapshot!(
@@ -144,7 +144,7 @@ fn watch_answers_an_approval_by_key() {
     assert_eq!(answered["approvals"][0]["by"], "deft status");
 }
 
-/// A signal leaves the terminal as it was, too.
+/// The terminal is also restored after a signal.
 #[test]
 fn watch_restores_the_terminal_after_a_signal() {
     let world = World::new();
@@ -161,8 +161,8 @@ fn watch_needs_a_terminal() {
     assert!(refused.contains("`--watch` needs a terminal"), "{refused}");
 }
 
-/// The log of the daemon: its last lines, and new ones as they come. A detached run that fails is there,
-/// in the notices and on the status screen.
+/// `deft logs` prints the last lines of the daemon's log, and new ones as they are written. A detached run
+/// that fails is shown in the log, in the notices and on the status screen.
 #[test]
 fn a_detached_run_that_fails_is_seen() {
     let world = busy();

@@ -1,5 +1,4 @@
-//! `deft schedule` over skills that the store knows: records, and intervals whose grid stays where
-//! it was.
+//! `deft schedule` with stored state: records, and intervals with a stored grid.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -19,7 +18,7 @@ fn store(world: &World, args: &Value) {
     assert_eq!(stored["ok"], true, "{stored:#}");
 }
 
-/// A home with a record at nine and one every 45 minutes.
+/// Creates a home with two records: one at nine, one every 45 minutes.
 fn world() -> World {
     let world = World::new();
     for (name, when) in [
@@ -80,7 +79,7 @@ fn records_are_listed_with_their_zone() {
     );
 }
 
-/// Asking later, or about later, does not move the grid; firing late does not either.
+/// Later queries, queries about later times and late fires do not move the grid.
 #[test]
 fn an_interval_keeps_its_grid() {
     let world = world();
@@ -97,7 +96,7 @@ fn an_interval_keeps_its_grid() {
     );
     let late = (grid[0] + SignedDuration::from_mins(7)).to_string();
     let ticked = world.json(&["tick", "--now", &late, "--json"]);
-    // By then the other skill may be due too, which is for the time of day to say.
+    // Depending on the time of day, the other skill may be due too.
     let fired = ticked["fired"].as_array().unwrap().iter();
     let slots: Vec<&Value> = fired
         .filter(|run| run["skill"] == "stretch")
@@ -117,7 +116,7 @@ fn an_interval_keeps_its_grid() {
     assert_eq!(next, grid[1]);
 }
 
-/// The same for a file, whose grid begins when deft first sees it.
+/// The grid of a skill with a file begins when deft first sees the file, and is kept as well.
 #[test]
 fn the_interval_of_a_file_keeps_its_grid_too() {
     let world = World::new();
@@ -134,7 +133,7 @@ fn the_interval_of_a_file_keeps_its_grid_too() {
         .parse()
         .unwrap();
     assert_eq!(next, grid[0]);
-    // An edit that does not touch the time does not touch the grid.
+    // An edit that does not change the schedule does not move the grid.
     world.write(
         "home/skills/stretch.yaml",
         "name: stretch\ndescription: Stretches well\ntrigger_config: {interval_minutes: 45}\nsteps:\n  - {id: a, tool: time.now}\n",

@@ -1,4 +1,4 @@
-//! A world in a temporary folder, and the binary in it.
+//! A world: a temporary folder with a home, in which tests run the binary.
 
 use std::fs;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ impl World {
         fs::read_to_string(self.path(below)).unwrap()
     }
 
-    /// The binary in this world, with nothing of the host's environment.
+    /// Returns a command for the binary in this world, without the host's environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_deft"));
         command
@@ -45,7 +45,7 @@ impl World {
             .env("DEFT_HOME", self.path("home"))
             .env("TZ", "Europe/Berlin");
         if args.first() == Some(&"up") {
-            // Many daemons run at once.
+            // Many daemons run concurrently, so each gets a free port.
             command.env("DEFT__SERVER__LISTEN", "127.0.0.1:0");
         }
         command
@@ -55,8 +55,8 @@ impl World {
         self.command(args).output().unwrap()
     }
 
-    /// Exit code, stdout and stderr, with the world's place and hashes of
-    /// content made the same everywhere.
+    /// Runs the binary. Returns the exit code, stdout and stderr, with the path of the world and content
+    /// hashes replaced.
     pub(crate) fn run(&self, args: &[&str]) -> String {
         let output = self.output(args);
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -73,7 +73,7 @@ impl World {
         out.replace(&place, "[world]/")
     }
 
-    /// The JSON document on stdout.
+    /// Runs the binary and parses stdout as JSON.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let output = self.output(args);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|problem| {
@@ -91,7 +91,7 @@ pub(crate) const SKILL: &str =
 pub(crate) const PAGE: &str = "---\nname: email.send\ndescription: Send an email\ntags: [mail]\n---\n\n# email.send\n\nSends.\n\n## Flags\n\n--to   Whom (required)\n";
 pub(crate) const WORKFLOW: &str = "name: report\ndescription: Reports\nschedule: \"0 8 * * 1-5\"\nsteps:\n  - id: log_it\n    tool: log\n    args:\n      message: hello\noutputs:\n  done: true\n";
 
-/// The configuration of a server that does what the script says.
+/// Returns the configuration of a server that follows a script.
 pub(crate) fn server(world: &World, script: &Script) -> String {
     world.write("server/x", "");
     let arguments = script.write(&world.path("server"), "demo");

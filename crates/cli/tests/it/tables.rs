@@ -1,6 +1,6 @@
-//! Every table on a terminal of 80 and of 120 columns: what decides is never cut.
+//! All tables on terminals with 80 and 120 columns: key columns are never truncated.
 //!
-//! The instants are years away, so that they look the same on every day.
+//! The instants are years away, so they look the same on every day.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ confirmations:
   - {step: push, message: \"Deploy version 41 to production? 12 services restart one after the other.\"}
 ";
 
-/// A home in which every list has something to show.
+/// Creates a home in which every list has entries.
 fn busy_home(model: &deft_testkit::ModelServer) -> World {
     let world = home(model, "[time]\nzone = \"Europe/Berlin\"\n");
     let script = Script::new()
@@ -52,7 +52,7 @@ fn busy_home(model: &deft_testkit::ModelServer) -> World {
     world
 }
 
-/// The screen of a command, without what differs from run to run.
+/// Returns the screen of a command, without the parts that differ between runs.
 fn screen(world: &World, args: &[&str], columns: u16) -> String {
     let terminal = Terminal::sized(world, args, columns);
     let (code, screen) = terminal.end();
@@ -79,7 +79,7 @@ fn plain(screen: &str, place: &Path) -> String {
     screen.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The same for a table with instants of this minute: how wide they are differs too.
+/// Like [`screen`], for a table with recent instants, whose widths differ too.
 fn recent(world: &World, args: &[&str], columns: u16) -> String {
     let screen = screen(world, args, columns);
     let cells = |line: &str| {
@@ -148,7 +148,7 @@ fn lists_of_skills_and_schedules() {
     insta::assert_snapshot!("budget_80", budget);
 }
 
-/// Where the servers are is fixed: the list starts none of them.
+/// The paths of the servers are fixed, because the list does not start them.
 #[test]
 fn lists_of_servers() {
     let world = World::new();
@@ -202,7 +202,7 @@ fn lists_of_chats() {
     assert_recent(&world, "chat_search", &["chat", "search", "water"]);
 }
 
-/// A pipe and `--wide` get one line for each row, with whole ids.
+/// In a pipe and with `--wide` each row is one line, with full ids.
 #[test]
 fn a_wide_table_has_one_line_for_each_row() {
     let server = model([]);
@@ -214,7 +214,7 @@ fn a_wide_table_has_one_line_for_each_row() {
     assert_eq!(screen.trim_end(), piped.trim_end());
 }
 
-/// A list that is longer than the screen goes through the pager of the environment.
+/// A list longer than the screen is shown in the pager from the environment.
 #[test]
 fn long_lists_are_paged() {
     let world = crate::daemon::used_home();

@@ -1,4 +1,4 @@
-//! Messages to people over a double of the Bot API, as seen from both ends.
+//! Messages over a double of the Telegram Bot API, checked at both ends.
 
 use std::sync::mpsc::channel;
 
@@ -37,7 +37,7 @@ fn the_notice(world: &World) -> Value {
     all[0].clone()
 }
 
-/// A service that stumbles gets the message all the same, once, and the receipt says so.
+/// After temporary errors of the service the message still arrives, once, and the receipt confirms it.
 #[test]
 fn a_message_arrives_once_whatever_happens_on_the_way() {
     let bot = BotApi::start();
@@ -73,7 +73,7 @@ fn a_message_arrives_once_whatever_happens_on_the_way() {
     assert!(log.contains("Drink water!"), "everything is in the log too");
 }
 
-/// Without a daemon the command itself tries, and leaves what it could not send to the next.
+/// Without a daemon the command itself sends the message, and leaves a failed delivery to the next process.
 #[test]
 fn a_connection_that_breaks_leaves_the_message_for_later() {
     let bot = BotApi::start();
@@ -93,7 +93,7 @@ fn a_connection_that_breaks_leaves_the_message_for_later() {
     assert!(notice["next_try_at"].is_string());
 }
 
-/// A service that does not answer at all is given up on for now, and asked again.
+/// A request to a service that hangs times out and is retried later.
 #[test]
 fn a_service_that_hangs_is_asked_again() {
     let bot = BotApi::start();
@@ -113,7 +113,7 @@ fn a_service_that_hangs_is_asked_again() {
     assert!(error.starts_with("timeout: "), "{error}");
 }
 
-/// A long text is several messages. Parts that arrived are not sent again, also by another process.
+/// A long text is split into several messages. Delivered parts are not sent again, even by another process.
 #[test]
 fn a_long_message_goes_on_where_it_stopped() {
     let bot = BotApi::start();
@@ -127,7 +127,7 @@ fn a_long_message_goes_on_where_it_stopped() {
     let letters = ["a", "b", "c"].map(|letter| letter.repeat(4000));
     notify(&world, &letters.join("\n"));
     assert_eq!(the_notice(&world)["status"], "queued");
-    // The one who began is gone, and another one goes on.
+    // The first process has exited; the daemon continues.
     let daemon = Daemon::start(&world);
     let sent = wait_for("the receipt", || {
         let notice = the_notice(&world);
@@ -144,7 +144,7 @@ fn a_long_message_goes_on_where_it_stopped() {
     assert_eq!(said, ["a", "b", "b", "c", "c"]);
 }
 
-/// What cannot get better is given up at once, is shown by doctor, and can be sent again.
+/// A permanent error is not retried, is shown by doctor, and the message can be sent again.
 #[test]
 fn a_wrong_chat_is_given_up_and_told() {
     let bot = BotApi::start();
@@ -174,7 +174,7 @@ fn a_wrong_chat_is_given_up_and_told() {
     );
 }
 
-/// S0.48: a reminder names no chat, and the person's own is filled in.
+/// S0.48: for a reminder without a chat, the person's own chat is used.
 #[test]
 fn a_reminder_without_a_chat_goes_to_the_primary_one() {
     let bot = BotApi::start();
@@ -216,7 +216,7 @@ fn a_reminder_without_a_chat_goes_to_the_primary_one() {
     assert!(!said.contains(&bot.token), "the token is nobody's business");
 }
 
-/// S0.44: ids that models make up are as good as none.
+/// S0.44: chat ids invented by models are ignored.
 #[test]
 fn an_invented_chat_is_replaced() {
     let bot = BotApi::start();
@@ -233,7 +233,7 @@ fn an_invented_chat_is_replaced() {
     assert_eq!(sent["value"]["chat_id"], "4711", "{sent:#}");
 }
 
-/// A bot that is configured while deft is up is used without a restart.
+/// A bot configured while deft is running is used without a restart.
 #[test]
 fn another_way_is_taken_while_up() {
     let bot = BotApi::start();
@@ -252,7 +252,7 @@ fn another_way_is_taken_while_up() {
     daemon.stop();
 }
 
-/// The other way to machines: a POST with a key that stays the same.
+/// A webhook receives a POST with an idempotency key that is the same for retries.
 #[test]
 fn a_webhook_gets_the_message_as_json() {
     let (sender, heard) = channel();
@@ -278,11 +278,11 @@ fn a_webhook_gets_the_message_as_json() {
         assert_eq!(the_notice(&world)["receipt"], "http 204");
         body["key"].as_str().unwrap().to_owned()
     };
-    // Two homes may have one receiver, which must not take one for the other.
+    // Two homes may share a receiver, so their keys must differ.
     assert_ne!(told(), told());
 }
 
-/// A message that the receiver refuses is still in the log.
+/// A message that the receiver refuses is still written to the log.
 #[test]
 fn what_a_webhook_refuses_is_in_the_log() {
     let hook = HttpDouble::start(|_| Reaction::Answer(500, Vec::new(), String::new()));

@@ -1,4 +1,4 @@
-//! The binary in a real terminal: what it draws, what it asks, and what keys and signals do.
+//! The binary in a real terminal: drawing, questions, keys and signals.
 
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use crate::support::World;
 
-/// Nothing here takes a tenth of this; a test that hangs should fail.
+/// The timeout of all waits. Waits normally take less than a tenth of it.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The binary, with a terminal as its stdin, stdout and stderr.
+/// A process of the binary, with a terminal as its stdin, stdout and stderr.
 pub(crate) struct Terminal {
     pty: Arc<Pty>,
     child: Child,
@@ -31,12 +31,12 @@ impl Terminal {
         Self::sized(world, args, 120)
     }
 
-    /// A terminal of so many columns and 40 rows.
+    /// Starts the binary on a terminal with `columns` columns and 40 rows.
     pub(crate) fn sized(world: &World, args: &[&str], columns: u16) -> Self {
         Self::with_env(world, args, columns, &[])
     }
 
-    /// The same with more variables in the environment.
+    /// Like [`Self::sized`], with additional environment variables.
     pub(crate) fn with_env(
         world: &World,
         args: &[&str],
@@ -61,7 +61,7 @@ impl Terminal {
         let reader = Arc::clone(&pty);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // Reading a terminal that the other side closed is an error.
+            // Reading fails once the process has closed the terminal.
             while let Ok(length @ 1..) = (&*reader).read(&mut buffer) {
                 if sender.send(buffer[..length].to_vec()).is_err() {
                     return;
@@ -77,7 +77,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the screen shows a text.
+    /// Waits until the screen shows `text`.
     pub(crate) fn until(&mut self, text: &str) -> &mut Self {
         while !self.screen().contains(text) {
             let more = self.output.recv_timeout(PATIENCE);
@@ -89,7 +89,7 @@ impl Terminal {
         self
     }
 
-    /// Waits until a text was written, also if it was drawn over since.
+    /// Waits until `text` has been written, even if it has been overwritten since.
     pub(crate) fn until_echo(&mut self, text: &str) -> &mut Self {
         while !self.raw.contains(text) {
             let Ok(more) = self.output.recv_timeout(PATIENCE) else {
@@ -100,7 +100,7 @@ impl Terminal {
         self
     }
 
-    /// Waits until a text is all that the line with the cursor has.
+    /// Waits until the line with the cursor consists of `text`.
     pub(crate) fn until_line(&mut self, text: &str) -> &mut Self {
         let line = |seen: &vt100::Parser| {
             let (row, _) = seen.screen().cursor_position();
@@ -122,7 +122,7 @@ impl Terminal {
         self.seen.process(bytes);
     }
 
-    /// Forgets what the screen shows, so that a text can be waited for that was there before.
+    /// Clears the recorded screen, so a test can wait for a text that was shown before.
     pub(crate) fn clear(&mut self) -> &mut Self {
         self.seen.process(b"\x1b[2J\x1b[H");
         self
@@ -144,7 +144,8 @@ impl Terminal {
         self
     }
 
-    /// The exit code, or the signal that ended it as shells show it, and the last screen.
+    /// Waits for the exit. Returns the exit code, or for a signal the code that shells show, and the last
+    /// screen.
     pub(crate) fn end(mut self) -> (i32, String) {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
@@ -167,7 +168,7 @@ impl Terminal {
     }
 }
 
-/// A workflow whose second step does what the words say.
+/// Creates a home with a workflow whose second step behaves as scripted.
 fn hanging(words: Value) -> World {
     let world = World::new();
     world.write("server/x", "");
@@ -190,14 +191,14 @@ fn reading() -> Value {
     json!({"annotations": {"readOnlyHint": true}, "hang": true})
 }
 
-/// From its next start on the server answers.
+/// Changes the script so that the server responds from its next start on.
 fn answers(world: &World) {
     let words = json!({"annotations": {"readOnlyHint": true}, "text": "at last"});
     let script = Script::new().tool("hang", words);
     script.write(&world.path("server"), "demo");
 }
 
-/// The only run there is.
+/// Returns the only run.
 fn the_run(world: &World) -> Value {
     let listed = world.json(&["runs", "list", "--json"]);
     let runs = listed["runs"].as_array().unwrap();
@@ -205,7 +206,7 @@ fn the_run(world: &World) -> Value {
     runs[0].clone()
 }
 
-/// A step that runs shows for how long.
+/// The line of the running step, with the start of its elapsed time.
 const RUNNING: &str = "wait  hang  1";
 
 #[test]
@@ -224,7 +225,7 @@ fn ctrl_c_stops_the_run() {
         screen.contains(&format!("`deft runs resume {id}`")),
         "{screen}"
     );
-    // What was said is true.
+    // The suggested command works.
     answers(&world);
     let resumed = world.json(&["runs", "resume", id, "--json"]);
     assert_eq!(
@@ -234,8 +235,8 @@ fn ctrl_c_stops_the_run() {
     );
 }
 
-/// A first start in colours: it says that it is ready and what to try, and ends when the terminal is
-/// closed.
+/// The first start of `deft up` prints, in colours, that it is ready and what to try, and exits when the
+/// terminal is closed.
 #[test]
 fn up_shows_life_in_a_terminal() {
     let world = World::new();
@@ -247,7 +248,7 @@ fn up_shows_life_in_a_terminal() {
     assert!(screen.contains("stopped"), "{screen}");
 }
 
-/// The server does not even notice that it is to end, so that closing it takes a while.
+/// The frozen server does not notice that it should exit, so closing it takes a while.
 #[test]
 fn a_second_ctrl_c_does_not_wait_for_a_frozen_server() {
     let world = hanging(json!({"annotations": {"readOnlyHint": true}, "freeze": true}));
@@ -271,7 +272,7 @@ fn a_signal_to_end_stops_the_run_too() {
     assert_eq!(run["error"]["message"], "stopped by a signal to end");
 }
 
-/// The same for a command line, and what stands behind it is not begun.
+/// Ctrl-C also stops a command line, and the next command is not started.
 #[test]
 fn ctrl_c_stops_a_command_line() {
     let world = hanging(reading());
@@ -302,7 +303,7 @@ fn called(world: &World, terminal: &Terminal) {
     }
 }
 
-/// With `--json` a run that exists is printed whatever became of it.
+/// With `--json` an existing run is always printed, even if it was interrupted.
 #[test]
 fn an_interrupted_run_is_printed_as_json() {
     let world = hanging(reading());
@@ -322,7 +323,7 @@ fn an_interrupted_run_is_printed_as_json() {
     );
 }
 
-/// The killed process reports nothing, so later commands must find out.
+/// A killed process reports nothing, so later commands must detect the abandoned run.
 #[test]
 fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
     let world = hanging(reading());
@@ -390,7 +391,7 @@ fn a_question_is_asked_and_the_typed_answer_counts() {
         let world = asking();
         let mut terminal = Terminal::start(&world, &["run", "asking"]);
         terminal.until("Go on? [Y/n/always/skip]").keys("what\r");
-        // What is not understood is asked again.
+        // After an invalid answer the question is repeated.
         terminal.until("what\nGo on? [Y/n/always/skip]").keys(typed);
         let (ended, screen) = terminal.end();
         assert_eq!(ended, code, "{screen}");
@@ -398,7 +399,7 @@ fn a_question_is_asked_and_the_typed_answer_counts() {
     }
 }
 
-/// A person can only agree to what is on the screen.
+/// A person can only agree to a question that is shown.
 #[test]
 fn what_was_typed_before_a_question_is_no_answer() {
     let world = World::new();
@@ -412,7 +413,7 @@ fn what_was_typed_before_a_question_is_no_answer() {
         .write("home/config.toml", "[tools.shell]\nenabled = true\n")
         .write("home/skills/asking.yaml", skill);
     let mut terminal = Terminal::start(&world, &["run", "asking"]);
-    // The step waits for a writer of the pipe.
+    // The step is waiting for a writer of the pipe.
     let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
     terminal.keys("yes\r").until_echo("yes");
     writer.write_all(b"x").unwrap();
@@ -435,7 +436,7 @@ fn ctrl_c_at_a_question_stops_the_run() {
     assert_eq!(run["outcome"], "cancelled", "{run:#}");
 }
 
-/// The tree is drawn over itself: each step has one line, however often it was drawn.
+/// The tree is redrawn in place: each step has one line, however often it was drawn.
 #[test]
 fn the_tree_is_drawn_in_place() {
     let world = asking();

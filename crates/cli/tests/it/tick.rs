@@ -1,4 +1,4 @@
-//! `deft tick`: the schedules without a daemon, with a clock that the test gives.
+//! `deft tick`: schedules without a daemon, with a clock controlled by the test.
 
 use std::process::Stdio;
 
@@ -16,7 +16,7 @@ steps:
   - {id: look, tool: time.now}
 ";
 
-/// A home whose skill is known since now; all slots lie ahead.
+/// Creates a home whose skill is first seen now, so all its slots are in the future.
 fn world(more: &str) -> World {
     let world = World::new();
     world.write("home/skills/hourly.yaml", format!("{HOURLY}{more}"));
@@ -26,7 +26,7 @@ fn world(more: &str) -> World {
     world
 }
 
-/// The coming slots of the skill.
+/// Returns the next `n` slots of the skill.
 fn slots(world: &World, n: &str) -> Vec<String> {
     let next = world.json(&["schedule", "next", "hourly", "-n", n, "--json"]);
     let fires = next["fires"].as_array().unwrap();
@@ -44,7 +44,7 @@ fn instant(text: &Value) -> jiff::Timestamp {
     text.as_str().unwrap().parse().unwrap()
 }
 
-/// S3.6: a workflow is started by the clock; by hand it is in `runs`.
+/// S3.6: a workflow is started by its schedule. The module `runs` tests starts by hand.
 #[test]
 fn what_is_due_is_fired_and_reported() {
     let world = world("");
@@ -84,7 +84,7 @@ fn what_is_due_is_fired_and_reported() {
     assert_eq!(shown["last_run_status"], "success", "{shown:#}");
 }
 
-/// X3.
+/// X3: concurrent ticks fire a slot only once.
 #[test]
 fn many_at_once_fire_a_slot_once() {
     let world = world("");
@@ -105,7 +105,7 @@ fn many_at_once_fire_a_slot_once() {
     assert_eq!((fired, runs(&world, "hourly").len()), (1, 1));
 }
 
-/// deft was down for five hours: the skill decides about its slots, and each is accounted for.
+/// deft was down for five hours: the skill's misfire rule applies to its slots, and each slot is recorded.
 #[test]
 fn slots_that_passed_are_made_up_for_as_the_skill_says() {
     for (misfire, fired, missed) in [("once", 1, 4), ("skip", 0, 5), ("all", 5, 0)] {
@@ -132,7 +132,7 @@ fn slots_that_passed_are_made_up_for_as_the_skill_says() {
     }
 }
 
-/// A failure is an exit code for cron's mail, a message to a person, and a longer wait.
+/// A failure sets the exit code (for cron's mail), notifies a person, and starts a backoff.
 #[test]
 fn a_failure_is_told_and_counted() {
     let world = World::new();
@@ -169,8 +169,7 @@ fn a_failure_is_told_and_counted() {
     assert!(log.contains("ZeroDivisionError"), "{log}");
 }
 
-/// A skill that fires once and fails is tried again on the ladder, which is seen from the time that
-/// the schedules were held against.
+/// A one-shot skill that fails is retried with increasing backoff, relative to the time passed with `--now`.
 #[test]
 fn the_ladder_stands_where_the_schedules_stand() {
     let world = World::new();
@@ -195,11 +194,11 @@ fn the_ladder_stands_where_the_schedules_stand() {
     }
 }
 
-/// X14: the last good version of a broken file stays in use, whichever command runs first after the edit.
+/// X14: the last good revision of a broken file stays in use, whichever command runs first after the edit.
 #[test]
 fn a_broken_file_goes_on_as_it_was() {
     let world = World::new();
-    // The name of the file says nothing about the skill.
+    // The name of the file differs from the name of the skill.
     world.write("home/skills/mine.yaml", HOURLY);
     assert_eq!(world.code(&["tick"]), 0);
     let revision = skill(&world, "hourly")["revision"].clone();
@@ -225,7 +224,7 @@ fn a_broken_file_goes_on_as_it_was() {
         said.contains("of which 1 stay in use as they were"),
         "{said}"
     );
-    // By hand it runs as well, and the command says why (S2.18).
+    // A run by hand uses the last good revision too, and prints a warning (S2.18).
     let said = world.run(&["run", "hourly"]);
     assert!(said.starts_with("exit 0\n"), "{said}");
     assert!(
@@ -235,7 +234,7 @@ fn a_broken_file_goes_on_as_it_was() {
     let mut daemon = Daemon::start(&world);
     daemon.until("a skill file is broken: `hourly` keeps its last good revision");
     daemon.stop();
-    // Mended, it is what it says now; gone, it is gone.
+    // A repaired file is used again; the skill of a deleted file is gone.
     world.write(
         "home/skills/mine.yaml",
         HOURLY.replace("Looks", "Looks again"),
@@ -250,7 +249,7 @@ fn a_broken_file_goes_on_as_it_was() {
     assert_eq!(world.code(&["skills", "show", "hourly"]), 2);
 }
 
-/// What begins to fire by itself is said, and what asks a model does not begin without one.
+/// Skills that become enabled automatically are listed; a skill that asks a model is not enabled without one.
 #[test]
 fn skills_that_switch_themselves_on_are_listed() {
     let world = World::new();
@@ -281,7 +280,8 @@ fn skills_that_switch_themselves_on_are_listed() {
     assert_eq!(enabled(), json!([]));
 }
 
-/// A run waits for its tool; the first tick after the tool is back resumes it, and one before leaves it.
+/// A run waits for its tool; the first tick after the tool is available again resumes it, an earlier tick
+/// does not.
 #[test]
 fn a_run_goes_on_when_its_tool_is_back() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Messages to people by a tool of a server.
+//! Notices delivered by a tool of a server.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::daemon::{Daemon, used_home};
 use crate::support::World;
 
-/// A home whose notices go by a tool of the server `chat`, and that server's log.
+/// Creates a home whose notices are sent by a tool of the server `chat`. Returns the home and the server's
+/// log.
 fn world(tool: Value, notify: &str) -> (World, PathBuf) {
     let world = used_home();
     world.write("server/x", "");
@@ -39,7 +40,7 @@ fn the_notice(world: &World) -> Value {
     listed["notices"][0].take()
 }
 
-/// What really arrived.
+/// Returns the calls that really arrived at the server.
 fn arrived(log: &Path) -> Vec<Event> {
     let mut all = witness(log);
     all.retain(|event| event.kind == Kind::Finished);
@@ -69,7 +70,7 @@ fn a_tool_carries_notices_with_their_key() {
         .iter()
         .map(|call| (call.tool.as_str(), &call.arguments, call.key.as_deref()))
         .collect();
-    // The target is a number, because the tool wants one.
+    // The target is a number, because the schema of the tool requires one.
     let arguments = json!({"channel": 4711, "message": "Drink water!"});
     let [(tool, given, Some(key))] = calls[..] else {
         panic!("{calls:?}");
@@ -84,7 +85,7 @@ fn a_tool_carries_notices_with_their_key() {
     assert!(world.read("home/logs/notices.log").contains("Drink water!"));
 }
 
-/// What does not fit is found before a message is missed, and no message is lost to it.
+/// An unsuitable tool is reported before a message is sent, and no message is lost.
 #[test]
 fn a_tool_that_leaves_a_doubt_is_refused_with_the_remedy() {
     let schema = json!({"type": "object", "required": ["phrase"], "properties": {"phrase": {"type": "string"}}});
@@ -125,7 +126,7 @@ fn a_tool_that_leaves_a_doubt_is_refused_with_the_remedy() {
     assert_eq!(texts, ["again"], "the first one has its time");
 }
 
-/// A server that is down keeps messages waiting, and no number of looks gives them up.
+/// While the server is down, messages stay queued, however often delivery is tried.
 #[test]
 fn a_server_that_is_down_gives_nothing_up() {
     let (world, _) = world(json!({"schema": schema()}), "target = \"1\"");
@@ -143,7 +144,7 @@ fn a_server_that_is_down_gives_nothing_up() {
     assert!(notice["next_try_at"].is_string());
 }
 
-/// What the tool refuses for good is given up; what it only failed at is tried again.
+/// A permanent error of the tool ends delivery; a temporary error is retried.
 #[test]
 fn what_the_tool_says_decides() {
     for (answer, status) in [
@@ -162,13 +163,13 @@ fn what_the_tool_says_decides() {
             "{answer}: {notice:#}"
         );
     }
-    // A target that the tool cannot take makes no message better by waiting.
+    // A target that the tool cannot accept is a permanent error.
     let (world, _) = world(json!({"schema": schema()}), "target = \"nobody\"");
     notify(&world, "hello");
     assert_eq!(the_notice(&world)["status"], "dead");
 }
 
-/// A tool that leaves notices cannot carry them.
+/// A tool that creates notices cannot be used to deliver them.
 #[test]
 fn a_circle_is_refused() {
     let world = used_home();

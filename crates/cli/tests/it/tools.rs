@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::mcp::with_server;
 use crate::support::World;
 
-/// Reading starts nothing and makes nothing.
+/// Reading commands start no server and create no files.
 #[test]
 fn reading_starts_no_server() {
     let world = with_server();
@@ -40,7 +40,7 @@ fn what_was_listed_is_remembered() {
     assert_eq!(world.code(&["tools", "show", "echo"]), 2);
 }
 
-/// S0.56: the shape that the seeds fix.
+/// S0.56: the catalog has the format defined by the seeds.
 #[test]
 fn the_catalog_has_the_shape_of_the_seeds() {
     let world = with_server();

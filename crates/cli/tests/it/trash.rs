@@ -1,4 +1,4 @@
-//! Deleting asks first, moves to the trash, and can be undone.
+//! Deletions: they ask first, move items to the trash, and can be undone.
 
 use deft_testkit::ModelAnswer;
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn pruned_runs_come_back_with_their_events() {
     assert_eq!(world.json(&["runs", "list", "--json"]), json!({"runs": []}));
     assert_eq!(world.code(&["undo"]), 0);
     assert_eq!(world.json(&export), before);
-    // Its key is still taken, by itself.
+    // The idempotency key of the run is still taken.
     let again = world.json(&["run", "steps", "--key", "k", "--json"]);
     assert_eq!(again["id"], run["id"]);
     world.code(&["runs", "prune", "--before", "2999-01-01", "--no-trash"]);

@@ -1,5 +1,5 @@
-//! Tools of servers that do not say what they do: a chat asks, and `always` is remembered for the tool,
-//! also by later processes, until it is taken back or the tool changes.
+//! Tools of servers without annotations: a chat asks, and `always` is remembered for the tool, also in later
+//! processes, until it is revoked or the tool changes.
 
 use deft_testkit::{BotApi, Kind, ModelAnswer, Script, witness};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::terminal::Terminal;
 
 const ADA: i64 = 4711;
 
-/// A server whose tool says what it is called and nothing else, and one that only reads.
+/// Returns the script of a server with a tool without annotations, and a read-only tool.
 fn script(description: &str) -> Script {
     Script::new()
         .tool(
@@ -39,7 +39,8 @@ fn posts(turns: usize) -> Vec<ModelAnswer> {
     (1..=turns).flat_map(turn).collect()
 }
 
-/// Says something in a chat of its own, answers each question, and ends when the answer is there.
+/// Sends a message in a new chat, answers each approval, and ends when the answer arrives. Returns the
+/// screen.
 fn chat(world: &World, answers: &[&str], done: &str) -> String {
     let mut terminal = Terminal::start(world, &["chat"]);
     terminal.until("`/help` lists commands").until("> ");
@@ -72,7 +73,7 @@ fn always_is_remembered_until_it_is_taken_back_or_the_tool_changes() {
     assert!(screen.replace('\n', " ").contains(question), "{screen}");
     assert_eq!(called(&world), 2);
 
-    // Another process knows it, and so do people.
+    // Another process uses the grant, and commands show it.
     let screen = chat(&world, &[], "Done 2.");
     assert!(!screen.contains("[y/N"), "{screen}");
     assert_eq!(called(&world), 4);
@@ -105,7 +106,7 @@ fn always_is_remembered_until_it_is_taken_back_or_the_tool_changes() {
     chat(&world, &["a"], "Done 3.");
     assert_eq!(called(&world), 6);
 
-    // The server describes it otherwise.
+    // The server changes the description of the tool.
     with("Posts a note and deletes the others.");
     chat(&world, &["no"], "Done 4.");
     let shown = world.run(&["tools", "show", "post"]);
@@ -115,7 +116,7 @@ fn always_is_remembered_until_it_is_taken_back_or_the_tool_changes() {
     );
 }
 
-/// In Telegram there is a button for it, and only where it means something.
+/// Telegram has a button for `always`, but only for tools to which it applies.
 #[test]
 fn telegram_has_a_button_for_always() {
     let (bot, model) = (BotApi::start(), model(posts(2)));
@@ -164,7 +165,7 @@ fn telegram_has_a_button_for_always() {
     assert_eq!(called(&world), 4);
 }
 
-/// A daemon says once what is wrong with a skill as far as it is about tools (S3.26).
+/// A daemon logs problems of a skill with tools once (S3.26).
 #[test]
 fn a_daemon_logs_unknown_tools_once() {
     let world = used_home();

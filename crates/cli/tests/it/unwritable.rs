@@ -1,5 +1,5 @@
-//! Commands that only read, where nothing can be written: another user's home, a read-only
-//! disk, a full disk; after an orderly end and after a crash that left a log behind.
+//! Commands that only read, without write access: another user's home, a read-only disk, a full disk; after a
+//! clean shutdown, and after a crash that left a write-ahead log.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -18,18 +18,18 @@ confirmations:
   - {step: first, message: \"Go on?\"}
 ";
 
-/// What a home has in it besides its tables.
+/// The files of the database besides its main file.
 #[derive(Clone, Copy, PartialEq)]
 enum HomeState {
-    /// The last process has tidied up.
+    /// None: the last process shut down cleanly.
     Nothing,
-    /// It was killed, and the newest rows are only in the log.
+    /// The log: the last process was killed, and the newest rows are only in the log.
     Log,
-    /// The same, and the index of the log is gone, as it is in a backup.
+    /// The log without its index, as in a backup.
     LogAlone,
 }
 
-/// A home with a run that succeeded and one that asks.
+/// Creates a home with a successful run and a run that waits for an approval. Returns the home and a run id.
 fn world(left: HomeState) -> (World, String) {
     let world = used_home();
     world.write("home/skills/steps.yaml", STEPS);
@@ -49,7 +49,7 @@ fn world(left: HomeState) -> (World, String) {
     (world, id)
 }
 
-/// Every command that only reads gives what is stored.
+/// Asserts that every command that only reads prints the stored data.
 fn check(left: HomeState, id: &str, run: impl Fn(&[&str]) -> Output) {
     let commands: [(&[&str], &str); 21] = [
         (&["runs", "list"], id),
@@ -78,7 +78,7 @@ fn check(left: HomeState, id: &str, run: impl Fn(&[&str]) -> Output) {
         let output = run(args);
         let text = String::from_utf8_lossy(&output.stdout);
         let said = String::from_utf8_lossy(&output.stderr);
-        // A doctor has found something.
+        // `deft doctor` may fail, because it finds problems here.
         let fine = output.status.success() || args[0] == "doctor";
         assert!(
             fine && text.contains(wanted),
@@ -98,7 +98,7 @@ fn a_read_only_home_is_read() {
     }
 }
 
-/// A limit of no bytes lets files be made and nothing be written, as a full disk does.
+/// Runs a command with a file size limit of zero: files can be created but not written, as on a full disk.
 fn on_full_disk(world: &World, args: &[&str]) -> Output {
     let deft = world.command(args);
     let mut command = Command::new("sh");
@@ -122,13 +122,13 @@ fn a_full_disk_is_read() {
         let said = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(2), "{said}");
         assert!(said.contains("hint: "), "{said}");
-        // With room again everything is as it was.
+        // After the disk has room again, nothing is lost.
         let listed = world.json(&["runs", "list", "--json"]);
         assert_eq!(listed["runs"].as_array().unwrap().len(), 2, "{listed:#}");
     }
 }
 
-/// A daemon has the database open, and the disk is full for others: they read beside it.
+/// While a daemon has the database open, other processes can read it on a full disk.
 #[test]
 fn a_full_disk_is_read_beside_a_daemon() {
     let (world, id) = world(HomeState::Nothing);

@@ -1,4 +1,4 @@
-//! `deft up` as a person starts it and as a service manager does.
+//! `deft up`, started by a person and by a service manager.
 
 use std::os::unix::net::UnixDatagram;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::daemon::{Daemon, PATIENCE, ended, runs, skill, used_home, wait_for};
 use crate::support::{World, server};
 
-/// Fires each second and says so.
+/// Fires each second and leaves a notice.
 const TICKING: &str = "\
 name: ticking
 description: Leaves a notice each second
@@ -33,7 +33,7 @@ fn the_first_start_shows_life() {
     daemon.until("deft run countdown");
     daemon.until("INFO notice: ticking: tick, tock");
     daemon.until("INFO `ticking` succeeded run=run_");
-    // The log has the same lines with the same time.
+    // The log has the same lines with the same times.
     let logged = world.run(&["logs", "-n", "500"]);
     let time = "2026-01-31 09:00:00".len();
     for text in [
@@ -165,7 +165,7 @@ fn files_are_followed() {
     words("every day at 07:30");
     assert_eq!(world.code(&["skills", "disable", "report"]), 0);
     assert_eq!(schedule(&world, "report")["disabled_reason"], "user");
-    // A new text is no reason to act against the wish of a person.
+    // An edit of the file does not override a person's decision.
     world.write("home/skills/report.yaml", at_nine.replace("0 9", "0 6"));
     let still = words("every day at 06:00");
     assert_eq!(still["disabled_reason"], "user");
@@ -186,7 +186,7 @@ fn files_are_followed() {
     daemon.stop();
 }
 
-/// A skill waits for a tool and so does a run; a server that is added brings it to both.
+/// A skill and a run wait for a tool; a new server with the tool lets both continue.
 #[test]
 fn a_server_that_is_added_is_used() {
     let world = used_home();
@@ -222,7 +222,7 @@ fn a_server_that_is_added_is_used() {
     daemon.stop();
 }
 
-/// S0.58: a server that announces nothing is asked again as soon as a person refreshes the list.
+/// S0.58: a server that does not announce changes is queried again when a person refreshes the list.
 #[test]
 fn a_refresh_reaches_the_daemon() {
     for refresh in [&["tools", "list", "--refresh"][..], &["mcp", "probe"]] {
@@ -246,7 +246,7 @@ fn a_refresh_reaches_the_daemon() {
                 "name: opening\ndescription: Brings the tool\nsteps:\n  - {id: a, tool: unlock}\n",
             );
         let daemon = Daemon::start(&world);
-        // In the daemon's own connection.
+        // Through the daemon's own connection.
         let queued = world.json(&["run", "opening", "--detach", "--json"]);
         let opened = ended(&world, queued["id"].as_str().unwrap());
         assert_eq!(opened["outcome"], "success", "{opened:#}");
@@ -262,7 +262,7 @@ fn a_refresh_reaches_the_daemon() {
     }
 }
 
-/// A server that cannot be started holds up nothing and is told once.
+/// A server that cannot be started blocks nothing and is reported once.
 #[test]
 fn a_server_that_does_not_answer_is_told() {
     let world = used_home();
@@ -317,7 +317,7 @@ fn a_detached_run_is_driven_and_can_be_cancelled() {
     daemon.stop();
 }
 
-/// `0` is no limit, and not no place, at every door.
+/// `max_running = 0` means no limit, for every way to start a run.
 #[test]
 fn without_a_limit_runs_are_driven() {
     let world = used_home();
@@ -346,7 +346,7 @@ fn without_a_limit_runs_are_driven() {
     assert_eq!(run["outcome"], "success", "{run:#}");
 }
 
-/// A question parks the run, also over a restart, and the answer lets it go on.
+/// An approval parks the run, even across a restart, and the answer resumes it.
 #[test]
 fn an_answer_lets_a_run_go_on() {
     let world = used_home();
@@ -368,7 +368,8 @@ fn an_answer_lets_a_run_go_on() {
     daemon.stop();
 }
 
-/// What a killed daemon was doing goes on if it may be repeated, and is said to be cut off if not.
+/// After a daemon is killed, its runs are resumed if the current call may be repeated, and otherwise end as
+/// interrupted.
 #[test]
 fn a_kill_is_survived_honestly() {
     for (effects, outcome) in [("none", "success"), ("once", "interrupted")] {
@@ -402,7 +403,8 @@ fn a_kill_is_survived_honestly() {
     }
 }
 
-/// What runs may come to an end within the grace; what does not is left for the next start.
+/// On shutdown, running tasks may finish within the grace period; unfinished runs are left for the next
+/// start.
 #[test]
 fn stopping_waits_for_what_runs_and_not_for_ever() {
     for (delay, grace, when_stopped) in [(1_500, "20s", "done"), (60_000, "1s", "running")] {
@@ -437,7 +439,7 @@ fn stopping_waits_for_what_runs_and_not_for_ever() {
     }
 }
 
-/// Files that others hide are one line, however many they are.
+/// Hidden files are reported in one line, however many they are.
 #[test]
 fn hidden_files_are_counted() {
     let world = used_home();

@@ -59,7 +59,7 @@ fn errors_exit_1_warnings_exit_0() {
     );
 }
 
-/// It needs no home: neither the variable nor the folder is there.
+/// `validate` works without a home: neither the variable nor the folder exists.
 #[test]
 fn no_home_is_needed() {
     let world = world();
@@ -73,7 +73,7 @@ fn no_home_is_needed() {
     assert!(!world.path("home").exists());
 }
 
-/// Paths are printed as they were given; hidden folders count, `.git` does not.
+/// Paths are printed as given; hidden folders are searched, except `.git`.
 #[test]
 fn paths_as_given_and_hidden_folders() {
     let world = World::new();
@@ -148,7 +148,7 @@ fn a_pipe_is_refused_not_waited_for() {
     }
 }
 
-/// The properties are those of the reference's `read-properties`.
+/// The printed properties are the same as those of `read-properties` in the reference implementation.
 #[test]
 fn strict_prints_properties() {
     let world = World::new();
@@ -185,7 +185,7 @@ fn agents_are_checked_alone_and_by_folder() {
     insta::assert_snapshot!(world.run(&["skills", "validate", "agents"]));
 }
 
-/// Agents are found in the home, the broken ones too.
+/// Agents in the home are found, including broken ones.
 #[test]
 fn doctor_and_schema_know_agents() {
     let world = World::new();

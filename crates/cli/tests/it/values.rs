@@ -1,4 +1,4 @@
-//! Values at the border, waits, and checks that know the tools of the home.
+//! Input values, waits, and checks with the tools of the home.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::support::World;
 
 const NAMED: &str = "name: named\ndescription: d\ninputs:\n  - {name: key, type: string, required: true}\n  - {name: json, type: string}\n  - {name: day, type: date}\nsteps:\n  - {id: show_it, compute: 'result = [inputs.key, inputs.json, day]'}\noutputs: {all: \"{{ show_it }}\"}\n";
 
-/// S3.2: an input with the name of a flag of deft is given with `--input`, and the message says so.
+/// S3.2: an input with the name of a flag of deft must be given with `--input`, as the message explains.
 #[test]
 fn an_input_may_have_the_name_of_a_flag() {
     let world = World::new();
@@ -40,7 +40,7 @@ fn an_input_may_have_the_name_of_a_flag() {
 
 const WRONG: &str = "name: wrong\ndescription: d\nsteps:\n  - {id: say_it, tool: ehco, args: {text: hi}}\n  - {id: say_more, tool: echo, args: {txt: hi, count: many}}\n  - {id: run_it, skill: wrogn}\noutputs: {a: \"{{ say_it }}\"}\n";
 
-/// The catalog that was stored when servers were last asked is enough; before that nothing is said.
+/// Checks use the stored catalog of servers; without one, tools are not checked.
 #[test]
 fn checks_know_the_tools_of_the_home() {
     let world = with_server();
@@ -98,7 +98,7 @@ fn a_broken_file_is_explained_when_it_is_run() {
 
 const RESTS: &str = "name: rests\ndescription: d\nsteps:\n  - {id: rest_it, wait: 90d}\n  - {id: log_it, tool: log, args: {message: up}}\n";
 
-/// A long wait parks the run; it says until when, and can be cancelled.
+/// A long wait parks the run; the end of the wait is shown, and the run can be cancelled.
 #[test]
 fn a_long_wait_is_parked_shown_and_cancelled() {
     let world = World::new();
@@ -122,7 +122,8 @@ fn a_long_wait_is_parked_shown_and_cancelled() {
     assert_eq!(shown["run"]["outcome"], "cancelled", "{shown:#}");
 }
 
-/// Hints name what can work: a circle is not resumed, and a changed skill is run again from a step.
+/// Hints suggest commands that can work: not resuming a run with a cycle, but rerunning a changed skill from
+/// a step.
 #[test]
 fn hints_suggest_what_can_work() {
     let world = World::new();
@@ -168,8 +169,8 @@ const ECHOES: &str = "name: echoes\ndescription: d\ninputs: [{name: text, type: 
 
 const READS: &str = "name: reads\ndescription: d\nsteps:\n  - {id: left_out, condition: 'False', tool: log, args: {message: hi}, output: found}\n  - {id: read_it, compute: 'result = found.field'}\n";
 
-/// S3.14, S3.15: a skipped step is None in a condition, a template, an output and a compute block.
-/// Reading from it in a compute block fails as in Python, and the hint names the step's value.
+/// S3.14, S3.15: a skipped step is None in a condition, a template, an output and a compute block. Reading an
+/// attribute of it in a compute block fails as in Python, and the hint names the value of the step.
 #[test]
 fn a_skipped_step_is_none_everywhere() {
     let world = World::new();

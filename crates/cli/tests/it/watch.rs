@@ -43,8 +43,8 @@ fn each_change_is_a_line() {
     child.wait().unwrap();
 }
 
-/// Watches run out on big trees: then everything is polled, and doctor says so.
-/// A user namespace has a limit of its own, so other tests are not affected.
+/// Large trees can exhaust the watches: then all files are polled, and doctor reports it. A user namespace
+/// has its own limit, so other tests are not affected.
 #[test]
 fn without_watches_it_polls() {
     let unshare = |script: &str| {

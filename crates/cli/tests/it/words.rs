@@ -1,4 +1,4 @@
-//! Words instead of JSON: reminders and schedules on a real terminal.
+//! Reminders and schedules given in words, on a real terminal.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn a_reminder_is_one_sentence() {
     insta::assert_snapshot!(shown.join("\n"));
 }
 
-/// A reminder is a record with one call, and no model; the daemon sends it.
+/// A reminder is a record with one call and no model; the daemon sends it.
 #[test]
 fn a_reminder_arrives() {
     let world = World::new();
@@ -65,7 +65,7 @@ fn a_reminder_arrives() {
     assert_eq!(shown["skill"]["tier"], "direct", "{shown:#}");
 }
 
-/// Two reminders with one text are two skills.
+/// Two reminders with the same text are two skills.
 #[test]
 fn reminders_with_the_same_text_are_numbered() {
     let world = World::new();
@@ -99,11 +99,11 @@ fn a_schedule_is_added_paused_resumed_and_removed() {
         ),
     ];
     insta::assert_snapshot!(shown.join("\n"));
-    // The schedule is an overlay; the file is the person's.
+    // The schedule is stored as an overlay; the file is unchanged.
     assert_eq!(world.read("home/skills/digest.yaml"), before);
 }
 
-/// A schedule that a file has is replaced, and comes back with the file.
+/// A new schedule replaces the one in the file, and `skills restore` brings the one in the file back.
 #[test]
 fn a_schedule_of_a_file_is_replaced_and_restored() {
     let world = home();
@@ -118,7 +118,7 @@ fn a_schedule_of_a_file_is_replaced_and_restored() {
         "--json",
     ]);
     assert_eq!(set["zone"], "America/New_York", "{set:#}");
-    // Without a zone the next schedule keeps it, and says so.
+    // Without `--tz` the next schedule keeps the zone, and a hint says so.
     let kept = world.run(&["schedule", "add", "report", "mondays 8:00"]);
     let hint = "times of this skill stay in the zone `America/New_York`; `--tz Europe/Berlin`";
     assert!(kept.contains(hint), "{kept}");
@@ -133,7 +133,7 @@ fn a_schedule_of_a_file_is_replaced_and_restored() {
     );
 }
 
-/// Records take the same words, from an assistant or a person.
+/// Records accept the same words, from an assistant or a person.
 #[test]
 fn records_take_words() {
     let world = World::new();
@@ -166,7 +166,7 @@ fn records_take_words() {
     );
 }
 
-/// A skill that no home has is a mistake, not an empty list.
+/// Filtering by an unknown skill is an error, not an empty list.
 #[test]
 fn an_unknown_skill_in_a_filter_is_an_error() {
     let world = World::new();

@@ -1,11 +1,11 @@
-//! A daemon follows the zone of its configuration.
+//! A daemon applies changes of the configured time zone.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::daemon::{Daemon, used_home};
 
-/// Fires every two seconds in this hour and the next one, as clocks in Tokyo show them.
+/// Returns a skill that fires every two seconds in the current and the next hour of `zone`.
 fn skill(zone: &str) -> String {
     let now = Timestamp::now().to_zoned(TimeZone::get(zone).unwrap());
     let (hour, next) = (now.hour(), (now.hour() + 1) % 24);
@@ -15,7 +15,7 @@ fn skill(zone: &str) -> String {
     )
 }
 
-/// In Berlin it is another hour, so nothing fires before the change.
+/// In Berlin the hour differs, so nothing fires before the change.
 #[test]
 fn a_zone_that_is_set_counts_at_once() {
     let world = used_home();
@@ -29,7 +29,7 @@ fn a_zone_that_is_set_counts_at_once() {
     assert!(!before.contains("log: info: tick"), "{said}");
 }
 
-/// The slot was planned in the old zone and is in the store.
+/// The stored slot was planned in the old zone.
 #[test]
 fn a_zone_that_changed_meanwhile_counts_at_the_start() {
     let world = used_home();

@@ -1,4 +1,4 @@
-//! The worker alone, for the tests and benches of this crate.
+//! The worker as a separate program, for the tests and benches of this crate.
 
 fn main() -> std::process::ExitCode {
     deft_compute::worker_main()

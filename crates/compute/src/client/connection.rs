@@ -1,7 +1,7 @@
-//! One child of the worker: its data socket, its lifeline, and one message at a time.
+//! Connection to one child of the worker: its data socket, its lifeline, and one message at a time.
 //!
-//! Dropping a connection closes the lifeline, which makes the worker kill the child, whatever it is
-//! doing. Its place is free once it is gone. Nothing here decides what to do about a child that is gone.
+//! Dropping a connection closes the lifeline, which makes the worker kill the child, whatever it is doing.
+//! Its place is free once it has ended. Not here: how to react to a child that has ended.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -17,42 +17,43 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::job::Isolation;
 use crate::wire::{ChildExit, PREFIX, PRINTED_BYTES, Reply};
 
-/// How long the worker may take to say how a child ended.
+/// How long to wait for the worker's report of a child's end.
 const OBITUARY: Duration = Duration::from_secs(2);
 
-/// What a reply may have beside the value: printed text, in which each byte may need six, and an error.
+/// Maximum size of a reply besides the value: printed text, whose bytes may take six bytes each, and an
+/// error.
 const SLACK: usize = 6 * PRINTED_BYTES + (64 << 10);
 
-/// Modules that are loaded, or wanted.
+/// Names of modules that are loaded or requested.
 pub(crate) type Modules = BTreeSet<String>;
 
-/// A child of the worker.
+/// A connection to a child of the worker.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// The modules that it was asked for with.
+    /// The modules that were requested with it.
     pub(super) modules: Modules,
-    /// The worker it belongs to.
+    /// The id of its worker.
     pub(super) worker: u64,
     data: UnixStream,
-    /// There until the connection is dropped.
+    /// `Some` until the connection is dropped.
     lifeline: Option<UnixStream>,
-    /// The place that the child takes up.
+    /// The permit for the place that the child occupies.
     pub(super) place: Option<OwnedSemaphorePermit>,
 }
 
-/// Why a message did not come.
+/// Why no reply was received.
 #[derive(Debug)]
 pub(super) enum ReceiveError {
-    /// The child is gone, and the worker knows how.
+    /// The child has ended; contains the worker's report.
     Child(ChildExit),
-    /// The worker is gone.
+    /// The worker has ended.
     Worker,
-    /// What came is not what a child of ours says.
+    /// The message is not a valid reply.
     Nonsense(String),
 }
 
 impl Connection {
-    /// A connection, and the two ends that the worker gets.
+    /// Creates a connection and the two socket ends for the worker.
     pub(super) fn pair(
         worker: u64,
         modules: &Modules,
@@ -71,7 +72,7 @@ impl Connection {
         Ok((connection, their_data.into(), their_lifeline.into()))
     }
 
-    /// Waits until the child serves.
+    /// Waits until the child is ready for requests.
     pub(super) async fn ready(&mut self) -> Result<Isolation, ReceiveError> {
         match self.receive(SLACK).await? {
             Reply::Ready(isolation) => Ok(isolation),
@@ -109,7 +110,7 @@ impl Connection {
         serde_json::from_slice(&body).map_err(|error| ReceiveError::Nonsense(error.to_string()))
     }
 
-    /// The child's end of the data socket is closed: what the worker says about it.
+    /// Returns the worker's report after the child closed its data socket.
     async fn end(&mut self) -> ReceiveError {
         let Some(lifeline) = &mut self.lifeline else {
             return ReceiveError::Worker;
@@ -126,7 +127,7 @@ impl Connection {
 }
 
 impl Drop for Connection {
-    /// Frees the place once the worker has buried the child: until then it takes up memory.
+    /// Frees the place after the worker has reaped the child, which uses memory until then.
     fn drop(&mut self) {
         if let (Some(lifeline), Some(place), Ok(runtime)) = (
             self.lifeline.take(),
@@ -141,9 +142,9 @@ impl Drop for Connection {
     }
 }
 
-/// Lets the worker kill a child, and waits until it has.
+/// Makes the worker kill a child, and waits until it has.
 async fn retire(mut lifeline: UnixStream) {
-    // A worker that is gone has taken its children along.
+    // If the worker has ended, so have its children.
     if lifeline.shutdown().await.is_ok() {
         let mut words = Vec::new();
         let read = lifeline.read_to_end(&mut words);

@@ -1,9 +1,10 @@
-//! A worker that is lent: a process that stays hands its control socket to others of the same user, so
-//! that a command beside a daemon need not load an interpreter of its own.
+//! Lending of a worker: a long-running process passes its control socket to other processes of the same
+//! user, so that a command next to a daemon need not load its own interpreter.
 //!
-//! The socket of the lender can be used by its user alone, and says which program its worker is; another
-//! program starts its own worker, since the two may not speak the same way. Who borrows asks the worker
-//! itself for children, as the lender does. Not here: what happens when a worker is gone.
+//! Only the same user can connect to the lender's socket. It reports which program the worker runs; a
+//! borrower with another program starts its own worker, because their protocols may differ. A borrower
+//! requests children from the worker directly, like the lender. Not here: the handling of a worker that has
+//! ended.
 
 use std::fs::Permissions;
 use std::io::{IoSlice, IoSliceMut};
@@ -22,13 +23,13 @@ use tokio::net::UnixListener;
 
 use super::Compute;
 
-/// How long to wait for an answer; a worker of one's own is not much slower.
+/// How long to wait for an answer; starting a separate worker is not much slower.
 const ANSWER: Duration = Duration::from_millis(100);
 
-/// The longest name of a program.
+/// Maximum length of a program's name, in bytes.
 const NAME: usize = 128;
 
-/// Names a program by its file: two builds are two.
+/// Returns a name for a program that identifies its file, so that two builds differ.
 pub(super) fn name_of(program: &Path) -> Option<String> {
     let file = std::fs::metadata(program).ok()?;
     let (device, inode) = (file.dev(), file.ino());
@@ -36,7 +37,7 @@ pub(super) fn name_of(program: &Path) -> Option<String> {
     Some(format!("{device}.{inode}.{seconds}.{nanos}"))
 }
 
-/// The control socket of the worker that is lent at this place, if it is the given program.
+/// Returns the control socket of the worker lent at `place`, if it runs the same program.
 pub(super) fn borrow(place: &Path, program: &Path) -> Option<OwnedFd> {
     let stream = UnixStream::connect(place).ok()?;
     stream.set_read_timeout(Some(ANSWER)).ok()?;
@@ -55,14 +56,14 @@ pub(super) fn borrow(place: &Path, program: &Path) -> Option<OwnedFd> {
     lent.filter(|_| is_ours)
 }
 
-/// Lends the worker to clients of this socket, until it is dropped. The worker is started by the
-/// first who asks, unless it is there.
+/// Lends the worker to clients of a socket at `place` until the future is dropped. The first request starts
+/// the worker if necessary.
 pub(super) async fn lend(compute: &Compute, place: &Path) -> std::io::Result<()> {
-    // As it is now: the file may be replaced while this process runs.
+    // Read now, because the file may be replaced while this process runs.
     let Some(name) = name_of(&compute.options().program) else {
         return Ok(());
     };
-    // One that was left by a process that is gone; the lock of the home says that it is.
+    // The socket may be left over from a process that has ended; the caller holds the lock of the home.
     drop(std::fs::remove_file(place));
     let listener = UnixListener::bind(place)?;
     std::fs::set_permissions(place, Permissions::from_mode(0o600))?;
@@ -70,7 +71,7 @@ pub(super) async fn lend(compute: &Compute, place: &Path) -> std::io::Result<()>
     loop {
         let (stream, _) = listener.accept().await?;
         if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
-            // Who gets no answer starts a worker of their own.
+            // A client without an answer starts its own worker.
             drop(compute.with_control(|control| hand_over(&stream, &name, control)));
         }
     }

@@ -1,7 +1,7 @@
-//! The light half: starts the worker, opens sessions, sends jobs and keeps the time.
+//! The client: starts the worker, opens sessions, sends jobs and enforces time limits.
 //!
-//! [`Compute`] is the handle that all callers share. It restarts a worker that died and chooses the
-//! child for each job. Not here: what the code means.
+//! [`Compute`] is the handle that all callers share. It restarts a worker that died and assigns a child to
+//! each job. Not here: executing code.
 
 mod connection;
 mod loan;
@@ -24,9 +24,9 @@ use connection::{Connection, Modules};
 use places::Places;
 use zygote::Zygote;
 
-/// A handle on the worker. Clones share one; it is started by the first job, or by `warm`.
+/// A handle to the worker. Clones share one worker, which the first job or `warm` starts.
 ///
-/// Everything here must be called inside a tokio runtime with I/O and time enabled.
+/// All methods must be called inside a tokio runtime with I/O and time enabled.
 #[derive(Debug, Clone)]
 pub struct Compute {
     inner: Arc<Inner>,
@@ -35,19 +35,19 @@ pub struct Compute {
 #[derive(Debug)]
 struct Inner {
     options: Options,
-    /// Where a worker may be lent by another process of the same program.
+    /// The socket at which another process may lend its worker.
     borrow: Option<PathBuf>,
     zygote: Mutex<Option<Zygote>>,
     places: Places,
 }
 
 impl Compute {
-    /// A handle; nothing is started yet.
+    /// Creates a handle without starting the worker.
     pub fn new(options: Options) -> Compute {
         Compute::made(options, None)
     }
 
-    /// A handle that uses the worker which another process lends at this place, if one does.
+    /// Creates a handle that uses the worker which another process lends at `place`, if available.
     pub fn borrowing(options: Options, place: PathBuf) -> Compute {
         Compute::made(options, Some(place))
     }
@@ -63,13 +63,13 @@ impl Compute {
         }
     }
 
-    /// Starts the worker ahead of the first job. A failure is left for that job to report.
+    /// Starts the worker before the first job. A failure is reported by that job.
     pub fn warm(&self) {
         drop(self.living(&mut self.slot()));
     }
 
-    /// Lends the worker to other processes of this user, at a socket that is made at this place.
-    /// Returns only when there is no such place, or no more asking.
+    /// Lends the worker to other processes of this user, at a socket created at `place`. Returns only if the
+    /// socket cannot be created or fails, or if the program of the worker cannot be read.
     pub async fn lend(&self, place: &Path) -> std::io::Result<()> {
         loan::lend(self, place).await
     }
@@ -79,7 +79,7 @@ impl Compute {
         Ok(use_it(&self.living(&mut slot)?.control))
     }
 
-    /// Starts the worker and lets it load what the code imports, ahead of the first job.
+    /// Starts the worker and loads the modules that the code imports, before the first job.
     pub fn warm_for<'a>(&self, code: impl IntoIterator<Item = &'a str>) {
         self.warm();
         let modules: Modules = code.into_iter().flat_map(modules::named_in).collect();
@@ -88,27 +88,27 @@ impl Compute {
         }
     }
 
-    /// A session for one run. Its child is forked by its first job.
+    /// Creates a session for one run. Its first job forks its child.
     pub fn session(&self) -> Session {
         Session::new(self.clone())
     }
 
-    /// Whether the code compiles, asked of a child of its own.
+    /// Checks that the code compiles, in a new session.
     pub async fn check(&self, code: &str, kind: Kind) -> Result<(), Error> {
         self.session().check(code, kind).await
     }
 
-    /// What holds children back on this kernel, as one of them reports it.
+    /// Returns the isolation that this kernel provides, as reported by a child.
     pub async fn isolation(&self) -> Result<Isolation, Error> {
         self.session().isolation().await
     }
 
-    /// The process id of the worker, if it has been started.
+    /// Returns the process id of the worker, or `None` if it has not been started by this process.
     pub fn worker_id(&self) -> Option<u32> {
         self.slot().as_ref().and_then(Zygote::process_id)
     }
 
-    /// Ends the worker and all children. A later job starts it again.
+    /// Stops the worker and all its children. The next job starts it again.
     pub async fn shutdown(&self) {
         let zygote = self.slot().take();
         if let Some(zygote) = zygote {
@@ -124,7 +124,7 @@ impl Compute {
         &self.inner.options
     }
 
-    /// A new child, of a worker that was alive a moment ago.
+    /// Requests a new child; restarts the worker once if it has ended.
     pub(crate) async fn connect(&self, modules: &Modules) -> Result<Connection, Error> {
         let mut replaced = false;
         loop {
@@ -138,7 +138,7 @@ impl Compute {
             };
             match asked {
                 Ok(Some(connection)) => return Ok(connection),
-                // The queue is full of sessions that the worker has not come to yet.
+                // The queue is full of requests that the worker has not read yet.
                 Ok(None) => tokio::time::sleep(zygote::QUEUE_WAIT).await,
                 Err(_) if !replaced => {
                     replaced = true;
@@ -149,9 +149,9 @@ impl Compute {
         }
     }
 
-    /// Lets go of the worker with this id, which is gone, and says what is known of its end.
+    /// Discards the worker with this id, which has ended, and returns the error for its end.
     pub(crate) async fn bury(&self, id: u64) -> Error {
-        // Another caller may have started the next one already.
+        // Another caller may already have started a new one.
         let gone = self.slot().take_if(|zygote| zygote.id == id);
         zygote::obituary(gone, "it ended before it answered").await
     }

@@ -1,18 +1,19 @@
-//! The modules that code names, seen in its text, so that the worker can load them before it forks.
+//! The modules that code seems to import, found in its text, so that the worker can load them before it
+//! forks.
 //!
-//! A guess that costs little: a word too many is passed over by the worker, and for a module too few
-//! the job is run again. Not here: which modules there are.
+//! This is a cheap guess: the worker ignores unknown names, and if a module is missing the job is run again.
+//! Not here: the list of modules.
 
 use std::collections::BTreeSet;
 
-/// Longer names are no modules, and more than this many are no imports.
+/// Longer names are not modules, and code does not import more modules than this.
 const LONGEST: usize = 40;
 const MOST: usize = 64;
 
-/// Modules that others load only when they are used.
+/// Modules that other modules import only when a function is used.
 const USED: [(&str, &str); 2] = [("strptime", "_strptime"), ("most_common", "heapq")];
 
-/// The first parts of the names that code imports.
+/// Returns the top-level names that code imports.
 pub(super) fn named_in(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     if !code.contains("import") {

@@ -1,8 +1,8 @@
-//! How many children may live at once. A child that has nothing to do gives way to a session that
-//! waits for one, so that runs which wait for each other never wait for ever.
+//! The limit on children that live at once. An idle child is ended when another session waits for a place,
+//! so that runs which wait for each other cannot deadlock.
 //!
-//! Jobs keep nothing in a child that a later job could need, so that a child can be replaced between
-//! two jobs at any time. Not here: starting children, and what they do.
+//! Jobs leave no state in a child that later jobs need, so a child can be replaced between two jobs at any
+//! time. Not here: starting children, and their work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::connection::Connection;
 
-/// The places of one worker.
+/// The places for children of one worker.
 #[derive(Debug)]
 pub(super) struct Places {
     free: Arc<Semaphore>,
@@ -21,9 +21,9 @@ pub(super) struct Places {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Children between two jobs, by the number of their session; the oldest session first.
+    /// Children between two jobs, by session number, oldest session first.
     idle: BTreeMap<u64, Connection>,
-    /// Sessions that wait for a place.
+    /// The number of sessions that wait for a place.
     waiting: usize,
     last_session: u64,
 }
@@ -31,25 +31,25 @@ struct State {
 impl Places {
     pub(super) fn new(most: usize) -> Self {
         Self {
-            // With no place nothing could ever run.
+            // Without any place no job could ever run.
             free: Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))),
             state: Mutex::default(),
         }
     }
 
-    /// A number for a new session.
+    /// Returns a number for a new session.
     pub(super) fn next_session(&self) -> u64 {
         let mut state = self.lock();
         state.last_session += 1;
         state.last_session
     }
 
-    /// The idle child of a session, unless it had to give way.
+    /// Takes the idle child of a session, unless it was ended for another session.
     pub(super) fn take(&self, session: u64) -> Option<Connection> {
         self.lock().idle.remove(&session)
     }
 
-    /// Keeps a child for the next job of its session, unless another session waits for its place.
+    /// Keeps a child for the next job of its session, unless another session waits for a place.
     pub(super) fn keep(&self, session: u64, child: Connection) {
         let mut state = self.lock();
         if state.waiting == 0 {
@@ -57,18 +57,18 @@ impl Places {
         }
     }
 
-    /// Waits for a place, in the order of those who ask.
+    /// Waits for a place; sessions are served in order.
     pub(super) async fn place(&self) -> Option<OwnedSemaphorePermit> {
         if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {
             return Some(place);
         }
         let _waiting = self.wait();
-        // It is never closed.
+        // The semaphore is never closed.
         Arc::clone(&self.free).acquire_owned().await.ok()
     }
 
-    /// Announces a waiter, and lets an idle child go. A job that ends from now on sees the
-    /// one who waits: both happen under one lock.
+    /// Registers a waiting session and ends an idle child. Both happen under one lock, so a job that ends
+    /// later sees the waiting session.
     fn wait(&self) -> WaitingSession<'_> {
         let mut state = self.lock();
         state.waiting += 1;
@@ -81,7 +81,7 @@ impl Places {
     }
 }
 
-/// One who waits for a place, until it has one or gives up.
+/// A registration that is removed when the session gets a place or stops waiting.
 struct WaitingSession<'a>(&'a Places);
 
 impl Drop for WaitingSession<'_> {

@@ -1,11 +1,11 @@
-//! A session: the jobs of one run, one after the other, in a child of their own.
+//! A session: the jobs of one run, executed in order in a dedicated child.
 //!
-//! The child is replaced when a job ends it, runs out of time or is given up. Jobs of one session do
-//! not share names, but a session is the unit of isolation: code that tampers with a module may be
-//! felt by later code of the same session, never by another.
+//! The child is replaced when a job ends it, exceeds its time limit or is dropped. Jobs of one session do
+//! not share names, but a session is the unit of isolation: code that tampers with a module may affect later
+//! code of the same session, never another session.
 //!
-//! Between two jobs the child stands in the list of idle ones (`places.rs`), where another session may
-//! take its place.
+//! Between two jobs the child is in the list of idle children (`places.rs`), where another session may take
+//! its place.
 
 use std::time::Duration;
 
@@ -19,22 +19,22 @@ use crate::error::Error;
 use crate::job::{Isolation, Job, Kind, Output};
 use crate::wire::{ALL_MODULES, Fault, Reply, Request, Run, frame};
 
-/// How long a worker may take until its child serves; it may have to load its interpreter first.
+/// How long a child may take to become ready; the worker may have to load its interpreter first.
 const START: Duration = Duration::from_secs(30);
 
-/// After so many modules that were not foreseen all of them are loaded.
+/// After this many missing modules, all modules are loaded.
 const UNFORESEEN: usize = 4;
 
-/// Code with one of these in it may ask for names that are not written in it.
+/// Code that contains one of these may read names that are not written in it.
 const DYNAMIC: [&str; 7] = ["__", "dir", "eval", "exec", "globals", "locals", "vars"];
 
-/// The jobs of one run. Dropping it kills its child.
+/// The jobs of one run. Dropping a session kills its child.
 #[derive(Debug)]
 pub struct Session {
     compute: Compute,
-    /// Names it among the sessions of its worker.
+    /// Identifies the session within its worker.
     number: u64,
-    /// What its jobs have named so far.
+    /// The modules that its jobs have imported so far.
     modules: Modules,
 }
 
@@ -54,7 +54,7 @@ impl Session {
         }
     }
 
-    /// Runs a job, with a time limit of its own if given.
+    /// Runs a job, with the time limit `time` or the default.
     ///
     /// The future may be dropped: that kills the child, and the next job gets a new one.
     pub async fn run(&mut self, job: Job, time: Option<Duration>) -> Result<Output, Error> {
@@ -68,7 +68,7 @@ impl Session {
         }
     }
 
-    /// The truth of a condition, with nothing but its names.
+    /// Evaluates a condition, which has access only to its scope.
     pub async fn test(&mut self, job: Job, time: Option<Duration>) -> Result<bool, Error> {
         let job = Job {
             kind: Kind::Condition,
@@ -78,7 +78,7 @@ impl Session {
         Ok(output.value == Value::Bool(true))
     }
 
-    /// Whether the code compiles.
+    /// Checks that the code compiles.
     pub async fn check(&mut self, code: &str, kind: Kind) -> Result<(), Error> {
         let request = Request::Check {
             code: code.to_owned(),
@@ -97,9 +97,9 @@ impl Session {
         Ok(isolation)
     }
 
-    /// One request and its reply. It is asked again, with a module that was not foreseen, or of a
-    /// new worker should the first one go away: code has no effects, so what it may have done before
-    /// does not matter.
+    /// Sends a request and returns the reply. The request is repeated if a module was missing, or once with
+    /// a new worker if the first one ended. Code has no side effects, so a partial execution does not
+    /// matter.
     async fn ask(&mut self, request: &Request, time: Duration) -> Result<Reply, Error> {
         let request = frame(request).map_err(|error| Error::unavailable(error.to_string()))?;
         let (mut replaced, mut unforeseen) = (false, 0);
@@ -121,13 +121,13 @@ impl Session {
         }
     }
 
-    /// The reply, or the id of the worker when that is gone.
+    /// Returns the reply, or the id of the worker if that has ended.
     async fn attempt(
         &mut self,
         request: &[u8],
         time: Duration,
     ) -> Result<Result<Reply, u64>, Error> {
-        // Taken out, so that a dropped future drops the child with it.
+        // Removed from the list, so that dropping the future also drops the child.
         let idle = self.compute.places().take(self.number);
         let mut child = match idle.filter(|child| self.modules.is_subset(&child.modules)) {
             Some(child) => child,
@@ -153,8 +153,7 @@ impl Session {
         }
     }
 
-    /// A child that serves, as soon as there is a place for one. A worker that died before it could
-    /// is replaced once.
+    /// Waits for a place and starts a child. A worker that dies before the child is ready is replaced once.
     async fn fork(&self) -> Result<(Connection, Isolation), Error> {
         let place = self.compute.places().place().await;
         let (mut child, isolation) = self.connect().await?;
@@ -193,7 +192,7 @@ impl Session {
     }
 }
 
-/// The job as it travels, without the names that the code cannot mention.
+/// Converts a job for the data socket, without names that the code cannot read.
 fn travelling(job: Job, time: Duration, output_bytes: usize) -> Run {
     let Job {
         code,
@@ -214,7 +213,7 @@ fn travelling(job: Job, time: Duration, output_bytes: usize) -> Run {
         zone,
         seed,
         output_bytes,
-        // The kernel counts whole seconds and the client's timer comes first.
+        // The kernel counts whole seconds, and the client's timer must fire first.
         cpu_seconds: time.as_secs().saturating_add(2),
     }
 }

@@ -1,7 +1,7 @@
-//! The worker process as its client sees it: started, asked for children, stopped.
+//! The worker process from the client's side: starting it, requesting children, stopping it.
 //!
-//! It is a program with an empty environment in a process group of its own, so that a key press in a
-//! terminal does not reach it. Its standard input is the control socket; when that closes, it ends.
+//! It runs with an empty environment and in its own process group, so that a key press in a terminal does
+//! not reach it. Its standard input is the control socket; when that closes, it exits.
 
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -23,24 +23,24 @@ use crate::error::Error;
 use crate::job::Options;
 use crate::wire::Spawn;
 
-/// How long to wait when the control socket takes no more.
+/// How long to wait when the control socket's queue is full.
 pub(super) const QUEUE_WAIT: Duration = Duration::from_millis(2);
 
-/// How long a worker that was told to stop may take.
+/// How long a worker may take to stop.
 const STOP: Duration = Duration::from_secs(2);
 
-/// How much of the last words of a worker is repeated.
+/// Maximum number of bytes of its stderr that are included in an error.
 const WORDS: u64 = 2000;
 
-/// Counts the workers of this process.
+/// Counts the workers started or borrowed by this process.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// A started worker.
+/// A worker process.
 #[derive(Debug)]
 pub(super) struct Zygote {
-    /// Tells it from those before and after it.
+    /// Distinguishes it from earlier and later workers.
     pub(super) id: u64,
-    /// None when it was lent: its owner ends it.
+    /// `None` if the worker was lent: its owner stops it.
     child: Option<Child>,
     pub(super) control: OwnedFd,
 }
@@ -50,7 +50,7 @@ impl Zygote {
     pub(super) fn start(options: &Options) -> Result<Zygote, Error> {
         let (ours, theirs) = socketpair(
             AddressFamily::UNIX,
-            // Keeps the two descriptors together with the message they belong to.
+            // Keeps the two descriptors together with their message.
             SocketType::SEQPACKET,
             SocketFlags::CLOEXEC,
             None,
@@ -76,7 +76,7 @@ impl Zygote {
         })
     }
 
-    /// A worker of another process.
+    /// Wraps the control socket of another process's worker.
     pub(super) fn lent(control: OwnedFd) -> Zygote {
         Zygote {
             id: STARTED.fetch_add(1, Ordering::Relaxed),
@@ -92,13 +92,13 @@ impl Zygote {
     pub(super) fn is_alive(&mut self) -> bool {
         match &mut self.child {
             Some(child) => matches!(child.try_wait(), Ok(None)),
-            // Should it be gone, asking it for a child fails.
+            // If it has ended, the next request for a child fails.
             None => true,
         }
     }
 
-    /// Asks for modules that a child will want; without descriptors none is forked. What does not
-    /// arrive is asked for again with the child.
+    /// Requests modules ahead of a child; without descriptors no child is forked. A lost request does no
+    /// harm, because the request for the child repeats it.
     pub(super) fn prepare(&self, modules: &Modules) {
         let message = serde_json::to_vec(&Spawn {
             memory_bytes: 0,
@@ -111,7 +111,7 @@ impl Zygote {
         }
     }
 
-    /// Asks for a child; `None` when the queue is full.
+    /// Requests a child; `None` if the queue is full.
     pub(super) fn spawn(
         &self,
         memory_bytes: u64,
@@ -134,7 +134,7 @@ impl Zygote {
         }
     }
 
-    /// Closes the control socket and waits for the end.
+    /// Closes the control socket and waits until the worker has ended.
     pub(super) async fn stop(self) {
         let Zygote { child, control, .. } = self;
         drop(control);
@@ -142,13 +142,13 @@ impl Zygote {
             return;
         };
         if tokio::time::timeout(STOP, child.wait()).await.is_err() {
-            // It is killed when it is dropped, too; here it is also waited for.
+            // Dropping it would kill it too, but not wait for it.
             drop(child.kill().await);
         }
     }
 }
 
-/// The error that tells of a worker's end.
+/// Returns the error for the end of a worker, with its status and stderr.
 pub(super) async fn obituary(zygote: Option<Zygote>, what: &str) -> Error {
     let Some(Zygote {
         child: Some(mut child),
@@ -166,7 +166,7 @@ pub(super) async fn obituary(zygote: Option<Zygote>, what: &str) -> Error {
     let mut words = Vec::new();
     if let Some(stderr) = child.stderr.take() {
         let mut stderr = stderr.take(WORDS);
-        // Whatever came before an error or the time-out is told.
+        // Text read before an error or the timeout is kept.
         drop(tokio::time::timeout(STOP, stderr.read_to_end(&mut words)).await);
     }
     let words = String::from_utf8_lossy(&words);

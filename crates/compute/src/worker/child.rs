@@ -1,6 +1,6 @@
-//! A child: the life of one session after the fork.
+//! A child of the worker: serves one session after the fork.
 //!
-//! It gives up what it inherited, shuts itself in, says that it is ready, and answers requests until
+//! It closes inherited descriptors, enters the sandbox, reports that it is ready, and answers requests until
 //! its data socket closes. It never returns to the zygote's loop.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -11,7 +11,7 @@ use super::engine::Engine;
 use super::sandbox::{self, Guard};
 use crate::wire::{Fault, PREFIX, Reply, Request, Spawn, frame};
 
-/// Serves until the client closes the data socket, then ends the process.
+/// Serves requests until the client closes the data socket, then exits.
 pub(super) fn live(
     engine: &Engine,
     guard: &Guard,
@@ -30,9 +30,9 @@ pub(super) fn live(
     sandbox::exit(status)
 }
 
-/// The status to end with.
+/// Answers requests and returns the exit status.
 fn serve(engine: &Engine, ready: &Reply) -> i32 {
-    // The data socket is where standard input was.
+    // `keep_only` has moved the data socket to standard input.
     let data = rustix::stdio::stdin();
     let mut reply = frame(ready).ok();
     while let Some(bytes) = reply {

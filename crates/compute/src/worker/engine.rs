@@ -1,5 +1,5 @@
-//! One job: compile, run, write the value, clean up. The reply is made only when all that is done, so
-//! that code which ends the process in its own clean-up ends its own job.
+//! Execution of one job: compile, run, write the value, clean up. The reply is sent only after all of this,
+//! so that code which ends the process in its clean-up ends its own job.
 
 use rustpython_vm::builtins::{PyCode, PyDictRef, PyList, PyStr};
 use rustpython_vm::compiler::Mode;
@@ -16,13 +16,13 @@ pub use super::python::modules::module_names;
 
 /// The loaded interpreter.
 pub(super) struct Engine {
-    // Never dropped: a child ends without unwinding, and the zygote with its process.
+    // Never dropped: a child exits without unwinding, and the zygote keeps it until its process ends.
     interpreter: &'static Interpreter,
     loaded: LoadedInterpreter,
 }
 
 impl Engine {
-    /// Loads the interpreter and what every job needs.
+    /// Loads the interpreter and the modules that every job needs.
     pub(super) fn load() -> Result<Engine, String> {
         let (interpreter, loaded) = python::load()?;
         Ok(Engine {
@@ -31,12 +31,12 @@ impl Engine {
         })
     }
 
-    /// Loads modules; in the zygote only.
+    /// Loads more modules; called in the zygote only.
     pub(super) fn add(&mut self, modules: &[String]) -> Result<(), String> {
         self.interpreter.enter(|vm| self.loaded.add(modules, vm))
     }
 
-    /// Whether the code compiles.
+    /// Checks that the code compiles.
     pub(super) fn check(&self, code: &str, kind: Kind) -> Reply {
         self.interpreter.enter(|vm| match compile(code, kind, vm) {
             Ok(_) => Reply::Compiled,
@@ -44,7 +44,7 @@ impl Engine {
         })
     }
 
-    /// Runs the job; the bytes are a framed reply with its value.
+    /// Runs the job and returns a framed reply with its value.
     pub(super) fn run(&self, run: &Run) -> Result<Vec<u8>, Fault> {
         self.interpreter.enter(|vm| {
             let code = compile(&run.code, run.kind, vm)?;
@@ -58,21 +58,21 @@ impl Engine {
             }
             let written = self.evaluate(run, code, &globals, vm);
             let printed = text_of(&printed, vm);
-            // Functions hold the globals that hold them; without this they would stay.
+            // Functions refer to the globals, which contain them; this breaks the cycle.
             globals.clear();
             drop(globals);
             if tampers {
                 self.loaded.restore(vm).map_err(raised)?;
             }
             match take_missed() {
-                // Whatever the code made of it.
+                // Reported whatever the result of the code is.
                 Some(module) => Err(Fault::Unloaded { module }),
                 None => Ok(seal(written?, &printed)),
             }
         })
     }
 
-    /// Sets the stage: the zone, the seed, and a place for what is printed.
+    /// Prepares a job: sets the zone and the seed, and returns the object that collects printed text.
     fn begin(&self, run: &Run, vm: &VirtualMachine) -> PyResult<PyObjectRef> {
         let (zone, offset) = Moment::zone();
         self.loaded.begin.call((run.seed, zone, offset), vm)?;
@@ -83,7 +83,7 @@ impl Engine {
         Ok(printed)
     }
 
-    /// The start of a reply, up to and with the value.
+    /// Runs the code and returns the reply up to the end of the value.
     fn evaluate(
         &self,
         run: &Run,
@@ -118,24 +118,24 @@ fn compile(code: &str, kind: Kind, vm: &VirtualMachine) -> Result<PyRef<PyCode>,
     };
     let compile = |text: &str| vm.compile(text, mode, python::SOURCE.to_owned());
     let rewritten = python::rewrite(text).filter(|_| kind == Kind::Block);
-    // Should that not compile, what is wrong is told of the code as it was written.
+    // If the rewritten code does not compile, the error must be about the original code.
     if let Some(Ok(code)) = rewritten.map(|text| compile(&text)) {
         return Ok(code);
     }
     compile(text).map_err(|error| from_syntax(error, vm))
 }
 
-/// Finishes the reply that the value began.
+/// Completes the reply after the value.
 fn seal(mut bytes: Vec<u8>, printed: &str) -> Vec<u8> {
     bytes.extend_from_slice(br#","printed":"#);
-    // Writing to a vector does not fail.
+    // Writing to a vector cannot fail.
     drop(serde_json::to_writer(&mut bytes, printed));
     bytes.extend_from_slice(b"}}");
     set_length(&mut bytes);
     bytes
 }
 
-/// What was printed; code may have tampered with the object, and then it is what is left.
+/// Returns the printed text, or what is left of it if code has tampered with the object.
 fn text_of(printed: &PyObjectRef, vm: &VirtualMachine) -> String {
     let mut text = String::new();
     if let Ok(parts) = printed.get_attr("parts", vm)

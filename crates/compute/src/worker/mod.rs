@@ -1,7 +1,7 @@
-//! The heavy half: a process that loads an interpreter once and forks a child per session.
+//! The worker: a process that loads an interpreter once and forks a child per session.
 //!
-//! [`worker_main`] is the zygote. It runs no code of skills; its children do, behind the limits
-//! and filters of [`sandbox`]. Time is kept by the client, which closes a lifeline when it is up.
+//! [`worker_main`] is the zygote. It runs no code of skills; its children do, behind the limits and filters
+//! of [`sandbox`]. The client enforces time limits and closes a lifeline when one expires.
 
 mod child;
 mod engine;
@@ -13,15 +13,15 @@ use std::process::ExitCode;
 
 pub use engine::module_names;
 
-/// Serves as the worker until the client closes the control socket, which is standard input.
+/// Runs the worker until the client closes the control socket, which is standard input.
 ///
-/// The binary calls it as its hidden sub-command, before it starts any thread: a fork copies only the
-/// one that calls it.
+/// The binary must call it as its hidden sub-command before it starts any thread: a fork copies only the
+/// calling thread.
 pub fn worker_main() -> ExitCode {
     match zygote::serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Standard error leads to the client, which repeats it.
+            // The client reads stderr and includes it in its error.
             let words = format!("{error}\n");
             let _ = rustix::io::write(rustix::stdio::stderr(), words.as_bytes());
             ExitCode::FAILURE

@@ -1,8 +1,8 @@
-//! What a child may not do: limits on resources, no files, and only a few system calls.
+//! The sandbox of a child: resource limits, no files, and only a few system calls.
 //!
-//! The interpreter has no primitive for files, sockets or processes compiled in. This module is what
-//! holds when that is not enough. Where a kernel lacks landlock or seccomp the limits remain, and the
-//! child reports what it has. All `unsafe` of this crate is here.
+//! The interpreter is compiled without access to files, sockets or processes. This module is the second line
+//! of defence. On a kernel without landlock or seccomp the resource limits remain, and the child reports
+//! what it has. All `unsafe` code of this crate is here.
 
 use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -22,14 +22,14 @@ use seccompiler::{
 use crate::job::Isolation;
 use crate::wire::Spawn;
 
-/// The stack of the one thread. The kernel leaves at least 128 MiB of address space below it.
+/// The stack size of the single thread. The kernel leaves at least 128 MiB of address space below it.
 const STACK_BYTES: u64 = 64 << 20;
 
-/// The memory that the loaded interpreter takes, roughly.
+/// The approximate memory use of the loaded interpreter.
 const HEAP_BYTES: usize = 32 << 20;
 
-/// Asks for the heap in one piece and in large pages: loading touches all of it, and forking copies a
-/// table with an entry for each page. Nothing depends on it.
+/// Allocates the heap in one piece and in large pages, as an optimization: loading touches all of it, and
+/// forking copies a table with an entry per page.
 #[expect(
     unsafe_code,
     reason = "the allocator of the C library has no safe face"
@@ -38,15 +38,15 @@ pub(super) fn widen_heap() {
     let Ok(bytes) = i32::try_from(HEAP_BYTES) else {
         return;
     };
-    // SAFETY: the process has one thread. The first call changes a number that the allocator reads,
-    // the second reads where the heap ends. The range that is advised lies inside the heap, since the
-    // allocation has made it grow by that much, and advice does not change what is in it.
+    // SAFETY: the process has one thread. The first call changes a number that the allocator reads, the
+    // second reads where the heap ends. The advised range is inside the heap, because the allocation has
+    // grown it by that much, and advice does not change its contents.
     unsafe {
         let start = libc::sbrk(0);
         libc::mallopt(libc::M_TOP_PAD, bytes);
-        // What is free at the end is not given back: it is the room to load into.
+        // Keeps free memory at the end of the heap, which loading will use.
         libc::mallopt(libc::M_TRIM_THRESHOLD, i32::MAX);
-        // Together more than the heap has at the start, each too small for a mapping of its own.
+        // Together larger than the initial heap, but each too small for a separate mapping.
         drop(std::hint::black_box([
             vec![1_u8; 100 << 10],
             vec![1_u8; 100 << 10],
@@ -60,7 +60,7 @@ pub(super) fn widen_heap() {
     }
 }
 
-/// Makes the zygote a process that has nothing of its surroundings but three descriptors.
+/// Strips the zygote of everything inherited except three descriptors.
 pub(super) fn strip() -> Result<(), String> {
     let input = rustix::net::sockopt::socket_type(rustix::stdio::stdin());
     if input.is_err() {
@@ -80,11 +80,11 @@ pub(super) fn strip() -> Result<(), String> {
     setrlimit(Resource::Stack, stack).map_err(told)
 }
 
-/// What is prepared once, in the zygote, for all children.
+/// State prepared once in the zygote for all children.
 pub(super) struct Guard {
-    /// The address space that the loaded interpreter takes.
+    /// The address space of the loaded interpreter, in bytes.
     base_bytes: u64,
-    /// Where the kernel tells it; opened while there are files.
+    /// The file from which the kernel reports it; must be opened before files are denied.
     told: Option<File>,
     filter: Option<BpfProgram>,
     isolation: Isolation,
@@ -92,9 +92,10 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Takes files from this process and all its children, and compiles the filter for those.
+    /// Denies files to this process and all its children, and compiles the system call filter for the
+    /// children.
     pub(super) fn prepare() -> Guard {
-        // Opened first: afterwards there are no files.
+        // Opened first, because no file can be opened later.
         let told = File::open("/proc/self/statm").ok();
         let no_new_privileges = rustix::thread::set_no_new_privs(true).is_ok();
         let isolation = Isolation {
@@ -111,17 +112,17 @@ impl Guard {
         }
     }
 
-    /// Looks at how large the process is now, which a child may be larger than by its limit.
+    /// Measures the current size of the process; the memory limit of a child is added to it.
     pub(super) fn measure(&mut self) {
         let size = self.told.as_ref().and_then(address_space);
         self.base_bytes = size.unwrap_or(1 << 30);
     }
 
-    /// Shuts the calling child in, and says how far that went.
+    /// Puts the calling child into the sandbox, and returns the isolation achieved.
     pub(super) fn close(&self, spawn: &Spawn) -> rustix::io::Result<Isolation> {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() != self.zygote {
-            // It died between the fork and the line above.
+            // The zygote died between the fork and the line above.
             exit(0);
         }
         let memory = self.base_bytes.saturating_add(spawn.memory_bytes);
@@ -142,7 +143,7 @@ impl Guard {
     }
 }
 
-/// Gives the child so much more processor time, after which the kernel ends it.
+/// Allows the child `seconds` more of processor time, after which the kernel ends it.
 pub(super) fn allow_cpu(seconds: u64) {
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
     let total = u64::try_from(used).unwrap_or(0).saturating_add(seconds);
@@ -150,7 +151,7 @@ pub(super) fn allow_cpu(seconds: u64) {
         current: Some(total),
         maximum: None,
     };
-    // The client keeps the time; this is for when it cannot.
+    // A backup: usually the client's timer ends the child first.
     let _ = setrlimit(Resource::Cpu, rule);
 }
 
@@ -171,7 +172,7 @@ fn address_space(told: &File) -> Option<u64> {
     Some(pages.saturating_mul(page))
 }
 
-/// A rule set that allows nothing of what it governs.
+/// Applies a landlock rule set that allows nothing. Returns whether the kernel enforces it.
 fn restrict_files() -> bool {
     let abi = ABI::V5;
     let ruleset = Ruleset::default()
@@ -182,7 +183,7 @@ fn restrict_files() -> bool {
     ruleset.is_ok_and(|status| status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// The filter: what is not in the table fails with EPERM.
+/// Compiles the seccomp filter: system calls that are not in the tables fail with EPERM.
 fn filter() -> Option<BpfProgram> {
     let rules = always()
         .into_iter()
@@ -190,7 +191,7 @@ fn filter() -> Option<BpfProgram> {
         .chain(sometimes()?)
         .collect();
     let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
-    // An error and not a kill: the C library tries a file or two on the way to an abort.
+    // An error instead of a kill, because the C library tries to open files before an abort.
     let denied = SeccompAction::Errno(u32::try_from(libc::EPERM).ok()?);
     let filter = SeccompFilter::new(rules, denied, SeccompAction::Allow, arch).ok()?;
     BpfProgram::try_from(filter).ok()
@@ -199,7 +200,7 @@ fn filter() -> Option<BpfProgram> {
 /// System calls that an interpreter without files needs.
 fn always() -> [i64; 19] {
     [
-        // The data socket, and last words.
+        // The data socket, and stderr.
         libc::SYS_read,
         libc::SYS_write,
         // Memory.
@@ -210,9 +211,9 @@ fn always() -> [i64; 19] {
         // Locks of the C library and of Rust's runtime.
         libc::SYS_futex,
         libc::SYS_sched_yield,
-        // How long a job took.
+        // The measurement of a job's duration.
         libc::SYS_clock_gettime,
-        // Handlers for a stack that ran over, and the way to an abort.
+        // Handlers of stack overflows, and the way to an abort.
         libc::SYS_rt_sigaction,
         libc::SYS_rt_sigprocmask,
         libc::SYS_rt_sigreturn,
@@ -226,7 +227,7 @@ fn always() -> [i64; 19] {
     ]
 }
 
-/// System calls that are fine with some arguments.
+/// System calls that are allowed only with certain arguments.
 fn sometimes() -> Option<Vec<(i64, Vec<SeccompRule>)>> {
     let is = |argument, value| {
         SeccompCondition::new(
@@ -253,14 +254,14 @@ fn sometimes() -> Option<Vec<(i64, Vec<SeccompRule>)>> {
     ])
 }
 
-/// `libc` gives it different types on different C libraries.
+/// The type of the constant in `libc` depends on the C library.
 const RLIMIT_CPU: i32 = 0;
 
-/// In the child nothing is left open but the data socket, as standard input, and its last words.
+/// Closes all descriptors in the child except the data socket (as standard input) and stderr.
 pub(super) fn keep_only(data: OwnedFd, words: OwnedFd) -> rustix::io::Result<()> {
     rustix::stdio::dup2_stdin(data.as_fd())?;
     rustix::stdio::dup2_stderr(words.as_fd())?;
-    // The numbers are closed below, with all the zygote's own; nothing may close them again.
+    // `close_from` below closes these descriptors; nothing else may close them again.
     std::mem::forget((data, words));
     close_range(1, 1);
     close_from(3);
@@ -276,8 +277,8 @@ fn close_from(first: u32) {
     reason = "no safe call closes descriptors without an owner"
 )]
 fn close_range(first: u32, last: u32) {
-    // SAFETY: the process has one thread, and no value that owns one of these descriptors is used or
-    // dropped afterwards: the zygote has none yet, and a child never returns to its structures.
+    // SAFETY: the process has one thread, and no value that owns one of these descriptors is used or dropped
+    // afterwards: the zygote has none yet, and a child never returns to its structures.
     unsafe {
         libc::syscall(libc::SYS_close_range, first, last, 0);
     }
@@ -291,11 +292,11 @@ fn clear_environment() {
     }
 }
 
-/// The pid of the child, or `None` in the child.
+/// Forks; returns the pid of the child, or `None` in the child.
 #[expect(unsafe_code, reason = "a fork has no safe form")]
 pub(super) fn fork() -> rustix::io::Result<Option<Pid>> {
-    // SAFETY: the process has one thread, so the child's copy of memory is whole: no lock is held by
-    // a thread that it does not have.
+    // SAFETY: the process has one thread, so the child's copy of memory is consistent: no lock is held by a
+    // thread that the child lacks.
     let pid = unsafe { libc::fork() };
     match pid {
         ..0 => Err(rustix::io::Errno::AGAIN),
@@ -303,7 +304,7 @@ pub(super) fn fork() -> rustix::io::Result<Option<Pid>> {
     }
 }
 
-/// Ends the process without running what was registered to run at its end.
+/// Exits without running exit handlers.
 #[expect(
     unsafe_code,
     reason = "std's exit runs handlers that belong to the zygote"

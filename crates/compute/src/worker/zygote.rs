@@ -1,7 +1,7 @@
-//! The zygote: one thread that forks, watches, kills and reaps.
+//! The zygote: a single thread that forks, watches, kills and reaps children.
 //!
-//! It waits for three things at once: requests on the control socket, lifelines that close, and
-//! children that end. It never reads what a child writes, save for its last words.
+//! It polls three kinds of events: requests on the control socket, closed lifelines, and ended children. Of
+//! a child's output it reads only the stderr of one that has ended.
 
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
@@ -18,16 +18,16 @@ use super::engine::Engine;
 use super::{child, sandbox};
 use crate::wire::{ChildExit, SPAWN_BYTES, Spawn};
 
-/// How much of what a child wrote to standard error is kept.
+/// Maximum size of a child's stderr that is reported, in bytes.
 const WORDS: usize = 1024;
 
-/// A child and what the zygote holds of it.
+/// A child and the descriptors that the zygote has of it.
 struct Child {
     pid: Pid,
     /// Readable when the child has ended.
     ended: OwnedFd,
     lifeline: OwnedFd,
-    /// What the child writes to standard error.
+    /// The stderr of the child.
     words: OwnedFd,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn serve() -> Result<(), String> {
     loop {
         match zygote.wait(&mut children) {
             Ok(true) => {}
-            // Children also have a signal that follows the end of this process.
+            // In addition, the kernel kills children when this process ends.
             Ok(false) => {
                 children.iter().for_each(Child::kill);
                 return Ok(());
@@ -60,10 +60,10 @@ struct Zygote {
 }
 
 impl Zygote {
-    /// Waits for something to happen and acts on it; `false` when the client is gone.
+    /// Waits for an event and handles it; returns `false` when the client has closed the control socket.
     fn wait(&mut self, children: &mut Vec<Child>) -> rustix::io::Result<bool> {
         let (control, events) = ready(children)?;
-        // From the back, so that removing one does not move those still to come.
+        // In reverse order, so that `swap_remove` does not move children still to be handled.
         for (index, (hung_up, ended)) in events.into_iter().enumerate().rev() {
             if ended {
                 children.swap_remove(index).bury();
@@ -102,16 +102,16 @@ impl Zygote {
             return Ok(true);
         };
         self.load(&spawn);
-        // Without descriptors there is nothing to fork for yet.
+        // A request without descriptors only loads modules.
         if let Ok([data, lifeline]) = <[OwnedFd; 2]>::try_from(descriptors) {
-            // Without a child both ends close here, which the client reads as a worker that is gone.
+            // If the fork fails both ends close here, which the client treats as an ended worker.
             children.extend(self.fork(&spawn, data, lifeline).ok());
         }
         Ok(true)
     }
 
     fn load(&mut self, spawn: &Spawn) {
-        // A job that misses a module because of this says so.
+        // If loading fails, the job that needs the module reports it.
         drop(self.engine.add(&spawn.modules));
         self.guard.measure();
     }
@@ -130,7 +130,8 @@ impl Zygote {
     }
 }
 
-/// Whether the control socket has something, and for each child whether its lifeline or it ended.
+/// Returns whether the control socket is readable, and for each child whether its lifeline closed and
+/// whether it ended.
 fn ready(children: &[Child]) -> rustix::io::Result<(bool, Vec<(bool, bool)>)> {
     let mut watched = vec![PollFd::from_borrowed_fd(
         rustix::stdio::stdin(),
@@ -155,11 +156,11 @@ fn ready(children: &[Child]) -> rustix::io::Result<(bool, Vec<(bool, bool)>)> {
 
 impl Child {
     fn kill(&self) {
-        // It may have ended by itself; it is a zombie until it is buried, so the number is still its.
+        // It may have ended, but it is a zombie until reaped, so its pid is not reused.
         let _ = kill_process(self.pid, Signal::KILL);
     }
 
-    /// Reaps the child and tells the client how it ended.
+    /// Reaps the child and reports to the client how it ended.
     fn bury(self) {
         let mut ended = ChildExit::default();
         if let Ok(Some((_, status))) = waitpid(Some(self.pid), WaitOptions::empty()) {
@@ -167,7 +168,7 @@ impl Child {
         }
         ended.words = last_words(self.words.as_fd());
         if let Ok(report) = serde_json::to_vec(&ended) {
-            // The client may have gone away; then the result is not needed.
+            // The client may have closed the lifeline; then it does not need the report.
             let _ = write(&self.lifeline, &report);
         }
     }
@@ -178,7 +179,7 @@ fn describe(status: WaitStatus, ended: &mut ChildExit) {
     ended.status = status.exit_status();
 }
 
-/// What is in the pipe; the child is gone, so there is an end to it.
+/// Reads the remaining stderr; the child has ended, so the read does not block.
 fn last_words(pipe: BorrowedFd<'_>) -> String {
     let mut bytes = [0; WORDS];
     let length = read(pipe, &mut bytes).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Hostile code: none may read, write, start or outlive anything, and the next session is healthy.
+//! Hostile code: it must not read, write, start or outlive anything, and the next session must work.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use tokio::task::JoinSet;
 
 use crate::support::{block, cases_folder, children_of, compute, corpus, job, text, wait_for};
 
-/// What code has; the tests wait for many attacks to run out of it.
+/// The time limit of an attack; many attacks run until it expires.
 const TIME: Duration = Duration::from_millis(900);
 
-/// How many attacks run at once.
+/// The number of attacks that run at once.
 const WIDTH: usize = 3;
 
-/// Text that no attack may get hold of: the first line of `/etc/passwd`, names of the root folder, the
-/// environment of the tests, what `id` prints.
+/// Text that no attack may obtain: the first line of `/etc/passwd`, names in the root folder, the
+/// environment of the tests, the output of `id`.
 const SECRETS: [&str; 6] = ["root:x:", "\"etc\"", "'etc'", "CARGO", "LD_LIBRARY", "uid="];
 
 /// S3.33.
@@ -56,7 +56,7 @@ fn context() -> Value {
     corpus("battery.json")["ctx"].clone()
 }
 
-/// Runs all attacks, each in a session of its own and followed by a healthy one.
+/// Runs each attack in its own session, followed by a healthy one.
 async fn survive(attacks: Vec<(String, String)>, context: Value) {
     let compute = compute();
     let gate = Arc::new(Semaphore::new(WIDTH));
@@ -81,7 +81,7 @@ async fn survive(attacks: Vec<(String, String)>, context: Value) {
         failed.len(),
         failed.join("\n")
     );
-    // The sessions and their children are gone, and no other process was started.
+    // All sessions and children have ended, and no other process was started.
     let worker = compute.worker_id().unwrap();
     wait_for("no children", || children_of(worker).is_empty()).await;
 }
@@ -114,7 +114,7 @@ async fn attack(compute: &Compute, code: &str, context: &Value) -> Result<(), St
     Ok(())
 }
 
-/// Printed with `--nocapture`, to see which end by a limit.
+/// Prints the result with `--nocapture`, to show which attacks end by a limit.
 fn outcome(code: &str, got: &Result<Output, Error>) {
     let shown = match got {
         Ok(output) => format!("value {}", clip(&output.value.to_string())),

@@ -1,4 +1,4 @@
-//! The battery of `tests/corpus`: snippets with the value that `CPython` gives.
+//! The battery of `tests/corpus`: snippets with the values that `CPython` returns.
 
 use deft_compute::Kind;
 use serde_json::Value;
@@ -32,7 +32,7 @@ async fn the_battery_gives_what_cpython_gives() {
     );
 }
 
-/// Equal, with the order of keys; numbers may differ in kind but not in value.
+/// Compares values including the order of keys; integers equal floats of the same value.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => x == y || x.as_f64() == y.as_f64(),

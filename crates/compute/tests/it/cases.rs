@@ -1,4 +1,4 @@
-//! This crate's own snippets: ordinary Python, with the values that `CPython` gave.
+//! This crate's own snippets: ordinary Python, with the values that `CPython` returned.
 
 use std::process::Command;
 
@@ -83,7 +83,7 @@ fn seed_context() -> Value {
     })
 }
 
-/// The literal blocks behind `compute: |`, without their indentation.
+/// Returns the literal blocks after `compute: |`, without their indentation.
 fn blocks(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut lines = text.lines().peekable();

@@ -1,4 +1,4 @@
-//! The same job gives the same value: one clock, one zone, seeded chance (X17).
+//! The same job gives the same value: fixed clock, fixed zone, seeded randomness (X17).
 
 use deft_compute::{Compute, Job};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ async fn at(compute: &Compute, code: &str, now: &str, zone: &str, seed: u64) -> 
     compute.session().run(job, None).await.unwrap().value
 }
 
-/// A block that wants time to pass is told which step does that.
+/// The error for a block that sleeps names the `wait` step.
 #[tokio::test]
 async fn sleeping_is_refused_and_a_wait_step_is_named() {
     let error = value(&compute(), "import time\ntime.sleep(5)")
@@ -55,7 +55,7 @@ async fn every_clock_shows_the_given_instant() {
         iso,
     ]);
     assert_eq!(got, expected);
-    // It does not move while the code runs.
+    // The clock does not advance while the code runs.
     let code = "import time\na = time.time()\nfor i in range(200000): pass\n\
         result = time.time() - a";
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Conditions are judged in process; the worker is the second opinion. Both must say the same.
+//! Conditions are evaluated in process; the worker evaluates them again. Both results must be equal.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl Scope for Names {
     }
 }
 
-/// The expressions that the evaluator is held to `CPython` with.
+/// Returns the expressions for which the evaluator is compared with `CPython`.
 fn expressions() -> (Value, Vec<String>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../template/tests/cases/evaluate");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
@@ -36,9 +36,9 @@ fn expressions() -> (Value, Vec<String>) {
     (context, lines.filter(is_case).collect())
 }
 
-/// Where the worker is not `CPython`, or turns into JSON what a condition never has to.
+/// Cases where the worker differs from `CPython`, or converts values to JSON that conditions never convert.
 const KNOWN: [&str; 10] = [
-    // Two literals are divided by the compiler, as floats; variables are divided right.
+    // The compiler divides two literals as floats; variables are divided correctly.
     "9007199254740993 / 3",
     "12345678901234567 / 1000",
     "-12345678901234567 / 7",

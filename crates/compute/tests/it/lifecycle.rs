@@ -1,4 +1,4 @@
-//! Workers, children and sessions: who lives how long, who sees what, and what is left.
+//! Lifetimes of workers, children and sessions, and their isolation from each other.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ async fn a_session_leaves_nothing_to_the_next() {
         "import json, math\nresult = [hasattr(json, 'leak'), math.pi > 3.1, 'leak' in globals()]";
     let clean = json!([false, true, false]);
     assert_eq!(value(&compute, look).await.unwrap(), clean);
-    // Modules are put back between the jobs of one session, too.
+    // Modules are restored between the jobs of one session too.
     assert_eq!(first.run(block(look), None).await.unwrap().value, clean);
 }
 
@@ -270,7 +270,7 @@ async fn many_sessions_before_the_worker_is_up() {
 async fn children_are_shut_in() {
     let compute = compute();
     let isolation = compute.isolation().await.unwrap();
-    // The kernel of the tests has all of it; others are reported as they are.
+    // The kernel of the tests supports all of these; other kernels are reported as they are.
     assert!(
         isolation.seccomp && isolation.landlock && isolation.no_new_privileges,
         "{isolation:?}"

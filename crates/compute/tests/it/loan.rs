@@ -1,4 +1,4 @@
-//! A worker that is lent: a command beside a daemon starts no interpreter of its own.
+//! Lending a worker: a command next to a daemon starts no interpreter of its own.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ fn options(program: &str) -> Options {
     }
 }
 
-/// A lender at a place of its own.
+/// Starts a lender with its own socket.
 async fn lender(name: &str) -> (Compute, PathBuf) {
     let place = std::env::temp_dir().join(format!("deft-loan-{name}-{}", std::process::id()));
     let lender = compute();
@@ -42,13 +42,13 @@ async fn the_same_program_uses_a_worker_that_is_lent() {
     assert_eq!(borrower.worker_id(), None);
     let worker = lender.worker_id().unwrap();
     assert_eq!(children_of(worker).len(), 1);
-    // The child goes with the session, the worker stays.
+    // The child ends with the session, the worker stays.
     drop(session);
     wait_for("no child", || children_of(worker).is_empty()).await;
     borrower.shutdown().await;
     assert_eq!(value(&lender, "result = 3").await.unwrap(), 3);
     assert_eq!(lender.worker_id(), Some(worker));
-    // A lender that is gone leaves its socket; a worker of one's own takes over.
+    // A lender that has ended leaves its socket behind; the borrower then starts its own worker.
     lender.shutdown().await;
     assert_eq!(value(&borrower, "result = 4").await.unwrap(), 4);
     drop(std::fs::remove_file(place));

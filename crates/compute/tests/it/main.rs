@@ -1,4 +1,4 @@
-//! Integration tests: every one starts real workers and forks real children.
+//! Integration tests, with real workers and real children.
 
 #![expect(
     clippy::unwrap_used,

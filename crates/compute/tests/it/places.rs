@@ -1,4 +1,4 @@
-//! No more children than there are places; who finds none waits in line.
+//! The number of children never exceeds the number of places; further sessions wait in line.
 
 use deft_compute::{Compute, Limits, Session};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn with_places(children: usize) -> Compute {
     })
 }
 
-/// How many children the worker has now.
+/// Returns the current number of children of the worker.
 fn children(compute: &Compute) -> usize {
     let worker = compute.worker_id().unwrap();
     let path = format!("/proc/{worker}/task/{worker}/children");
@@ -51,7 +51,7 @@ async fn sessions_beyond_the_limit_wait_in_line() {
     let work = async {
         let jobs = (0..20).map(|n| {
             let compute = compute.clone();
-            // Each keeps its session until all are done.
+            // Each task keeps its session until all have finished.
             async move {
                 let mut session = compute.session();
                 let value = ask(&mut session, n).await;
@@ -69,8 +69,8 @@ async fn sessions_beyond_the_limit_wait_in_line() {
     assert!((1..=3).contains(&most), "{most} children at once");
 }
 
-/// A session between two jobs has no right to its child: one that waits gets the place, and the
-/// first one gets a new child when it goes on.
+/// A session between two jobs does not keep its child if another session waits; its next job gets a new
+/// child.
 #[tokio::test]
 async fn an_idle_child_gives_way() {
     let compute = with_places(1);
@@ -82,7 +82,7 @@ async fn an_idle_child_gives_way() {
     assert_eq!(ask(&mut inner, 4).await, 4);
 }
 
-/// Who gives up waiting takes no place with it, and neither does a job that was ended.
+/// A session that stops waiting occupies no place, and neither does a job that was stopped.
 #[tokio::test]
 async fn places_come_back() {
     let compute = with_places(1);

@@ -1,9 +1,10 @@
-//! What code can reach, walked from inside: the proof that the language has no file, socket or process.
+//! A walk over everything that code can reach, from inside the interpreter: proof that it has no file,
+//! socket or process.
 //!
-//! `RustPython` 0.6.0 links its `host_env` crate whether or not the feature of that name is on. Without
-//! the feature no module that uses it for files, sockets or processes is compiled, which
-//! `worker/python/modules.rs` compares with a list and `xtask` with the features of the build. Here the
-//! objects are followed that code can get hold of, with every module loaded.
+//! `RustPython` 0.6.0 links its `host_env` crate even without the feature of that name. Without the feature,
+//! no module that uses it for files, sockets or processes is compiled; `worker/python/modules.rs` compares
+//! the modules with a list, and `xtask` checks the features of the build. This test follows all objects that
+//! code can access, with every module loaded.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{block, compute};
 
-/// Follows everything that leads from one object to another, and lists modules and native callables.
+/// Follows all references between objects, and lists modules and native callables.
 const WALK: &str = r#"
 import itertools
 NAMES = ("__dict__", "__globals__", "__builtins__", "__closure__", "__func__", "__self__", "__wrapped__",
@@ -63,7 +64,7 @@ modules, natives, count = walk([globals(), frame, (x for x in ()), walk])
 result = {"modules": sorted(modules), "natives": sorted(natives), "count": count}
 "#;
 
-/// Modules that reach outside, or into the interpreter.
+/// Modules with access to the outside or to the interpreter.
 const MODULES: [&str; 29] = [
     "_ctypes",
     "_frozen_importlib",
@@ -96,7 +97,7 @@ const MODULES: [&str; 29] = [
     "termios",
 ];
 
-/// Names of functions and classes with which files, sockets and processes are had elsewhere.
+/// Names of functions and classes that give access to files, sockets and processes in `CPython`.
 const NATIVES: [&str; 33] = [
     "FileIO",
     "_WindowsConsoleIO",
@@ -133,7 +134,7 @@ const NATIVES: [&str; 33] = [
     "unlink",
 ];
 
-/// Imports every module that code may name.
+/// Imports every module that code may import.
 fn import_everything() -> String {
     deft_compute::module_names()
         .filter(|name| *name != "__future__")
@@ -158,7 +159,7 @@ async fn nothing_that_code_can_reach_is_a_door() {
         got["count"].as_u64().unwrap() < 300_000,
         "it did not come to an end"
     );
-    // It went far: the parts that the modules are made of were found too.
+    // The walk was complete enough to find the internals of modules too.
     assert!(
         modules.contains(&"_io".to_owned()) && modules.contains(&"_sre".to_owned()),
         "{modules:?}"

@@ -1,4 +1,4 @@
-//! What the tests share: a worker, jobs, and the files with cases.
+//! Helpers of the tests: a worker, jobs, and the files with cases.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use deft_compute::{Compute, Error, Job, Kind, Limits, Options, Output};
 use serde_json::{Map, Value};
 
-/// A worker of its own, with the usual limits.
+/// Creates a handle to a new worker with the default limits.
 pub(crate) fn compute() -> Compute {
     with_limits(Limits::default())
 }
@@ -19,7 +19,7 @@ pub(crate) fn with_limits(limits: Limits) -> Compute {
     })
 }
 
-/// A job at a fixed moment.
+/// Returns a job at a fixed time.
 pub(crate) fn job(kind: Kind, code: &str, scope: &Value) -> Job {
     let mut job = Job::new(kind, code, scope.as_object().cloned().unwrap_or_default());
     job.now = "2026-11-15T08:30:00.25Z".parse().unwrap();
@@ -31,22 +31,22 @@ pub(crate) fn block(code: &str) -> Job {
     job(Kind::Block, code, &Value::Object(Map::new()))
 }
 
-/// The value of a block in a session of its own.
+/// Returns the value of a block in a new session.
 pub(crate) async fn value(compute: &Compute, code: &str) -> Result<Value, Error> {
     let output: Result<Output, Error> = compute.session().run(block(code), None).await;
     output.map(|output| output.value)
 }
 
-/// A job's time in tests of things that end by the time limit.
+/// The time limit of jobs in tests that let it expire.
 pub(crate) const SHORT: Option<Duration> = Some(Duration::from_millis(1500));
 
-/// A file of snippets or attacks, with the context they run in.
+/// Reads a file of snippets or attacks, with their context.
 pub(crate) fn corpus(name: &str) -> Value {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
     read(&Path::new(folder).join(name))
 }
 
-/// A file of this crate's own cases.
+/// Reads a file of this crate's own cases.
 pub(crate) fn cases(name: &str) -> Value {
     read(&cases_folder().join(name))
 }
@@ -67,7 +67,7 @@ pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no `{key}` in {value}"))
 }
 
-/// Waits until something holds; fails when it does not within a few seconds.
+/// Waits until a condition holds; fails if it does not within a few seconds.
 pub(crate) async fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..400 {
         if holds() {
@@ -78,7 +78,7 @@ pub(crate) async fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("{what}: not within four seconds");
 }
 
-/// The processes whose parent is the given one.
+/// Returns the processes with the given parent.
 pub(crate) fn children_of(parent: u32) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -86,7 +86,7 @@ pub(crate) fn children_of(parent: u32) -> Vec<u32> {
         let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        // A process may end while we look.
+        // A process may end during the search.
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! What goes in and comes out, what is printed, and what a person reads when it fails.
+//! Inputs, outputs, printed text, and error messages.
 
 use deft_compute::{Error, Kind};
 use deft_model::FailureClass;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::check::shown;
 use super::kind::Kind;
-use super::table::{self, KEYS, Key, Meaning, Preset, Since, is_any};
+use super::table::{self, KEYS, Key, Meaning, Preset, is_any};
 use super::tree::{Data, Origin, Settings};
 use crate::literal_secret::is_literal_secret;
 use deft_wire::setting::{SettingOrigin, SettingView};
@@ -62,12 +62,7 @@ impl Setting {
     /// Whether short lists include it: it was set, or its default is in use.
     pub fn matters(&self) -> bool {
         let named = self.key.parts().any(is_any);
-        self.origin != Origin::Default || (!named && self.key.since != Since::Later)
-    }
-
-    /// Whether this version stores the setting but does not use it yet.
-    pub fn is_later(&self) -> bool {
-        self.key.since == Since::Later
+        self.origin != Origin::Default || !named
     }
 
     /// Converts the setting for output as JSON.
@@ -84,7 +79,7 @@ impl Setting {
             line,
             variable,
             doc: self.key.doc.to_owned(),
-            used: !self.is_later(),
+            used: true,
         }
     }
 }

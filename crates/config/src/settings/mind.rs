@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use deft_engine::{AgentOptions, Budgets, DayBudget};
 use deft_llm::{ModelOptions, Price, ProviderKind};
-use deft_model::{Agent, Choice as _, ExhaustedAction, Failure, FailureClass, Object};
+use deft_model::{
+    Agent, Choice as _, DEFAULT_AGENT, ExhaustedAction, Failure, FailureClass, Object,
+};
 use deft_tools::SecretSource;
 use serde_json::{Map, Value};
 
@@ -221,7 +223,7 @@ impl Reader<'_> {
         AgentOptions {
             default: self
                 .text("agent.default")
-                .unwrap_or_else(|| "thinker".to_owned()),
+                .unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
             llm: self.text("agent.llm"),
             approve: list("agent.approve", "destructive"),
             tools: list("agent.tools", Agent::NEEDED),

@@ -1,6 +1,6 @@
 //! Generates the reference section of `docs/configuration.md` from the table of keys.
 
-use super::table::{KEYS, Preset, Since};
+use super::table::{KEYS, Preset};
 
 /// Renders one table per section.
 #[cfg_attr(
@@ -14,7 +14,7 @@ pub(super) fn reference() -> String {
         let section = section_of(key.path);
         if section != current {
             current = section;
-            out.push_str(&heading(section, key.since));
+            out.push_str(&heading(section));
         }
         let name = key.path.get(section.len() + 1..).unwrap_or(key.path);
         let preset = match key.preset {
@@ -35,14 +35,9 @@ pub(super) fn reference() -> String {
     out
 }
 
-fn heading(section: &str, since: Since) -> String {
-    let later = if since == Since::Later {
-        "\nChecked and kept; this version does not use it yet.\n"
-    } else {
-        ""
-    };
+fn heading(section: &str) -> String {
     format!(
-        "\n### `[{section}]`\n{later}\n| key | takes | default | what it does |\n| --- | --- | --- | --- |\n"
+        "\n### `[{section}]`\n\n| key | takes | default | what it does |\n| --- | --- | --- | --- |\n"
     )
 }
 

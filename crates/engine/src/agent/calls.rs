@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use deft_agent::{Address, EventKind, Interpretation};
-use deft_model::Object;
+use deft_model::{Object, clip};
 use deft_wire::run::{CallStatus, CallView};
 use deft_workflow::{Event, Path};
 use jiff::Timestamp;
@@ -150,10 +150,7 @@ impl CallList {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(NOTE) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    clip(text, NOTE)
 }
 
 #[cfg(test)]

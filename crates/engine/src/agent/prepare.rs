@@ -3,7 +3,6 @@
 use deft_agent::{Address, Dispatch, Setup};
 use deft_agents::Brief;
 use deft_model::{Failure, FailureClass};
-use deft_store::RunRow;
 
 use crate::agent_result::AgentResult;
 use crate::perform::Performer;
@@ -31,7 +30,6 @@ impl Performer {
     /// Builds the setup of an agent that another agent dispatches.
     pub(crate) fn prepare_child(
         &self,
-        run: &RunRow,
         agent: &Address,
         dispatch: &Dispatch,
         parent: Option<&Setup>,
@@ -39,7 +37,7 @@ impl Performer {
         let parent = parent.ok_or_else(|| {
             Failure::new(FailureClass::Other, "the agent that sends it out is gone")
         })?;
-        let setup = self.engine.agents.child_setup(run, agent, dispatch, parent);
+        let setup = self.engine.agents.child_setup(agent, dispatch, parent);
         setup.map(Box::new)
     }
 }

@@ -160,7 +160,7 @@ impl Performer {
                 }
             }
             Thought::Prepare { agent, dispatch } => {
-                let result = self.prepare_child(run, &agent, &dispatch, job.parent);
+                let result = self.prepare_child(&agent, &dispatch, job.parent);
                 AgentResult::Prepared { agent, result }
             }
             Thought::Ask {

@@ -462,7 +462,7 @@ fn install(world: &World, tool: &Value) {
     let nth = Arc::new(Mutex::new(0));
     let mut definition = Definition::new(&name, about, effects, schema);
     if tool["annotated"] == false {
-        definition = definition.unannotated();
+        definition.annotated = false;
     }
     world
         .engine

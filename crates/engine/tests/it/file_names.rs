@@ -1,10 +1,13 @@
 //! Names shared by files and records (S0.64): a record replaces a file that waits for tools or a one-shot
 //! that is done, but nothing that a person uses.
 
+use deft_engine::{Clock as _, Error, NamedSkill, choose};
+use deft_records::Target;
+use deft_store::{NewSkill, SkillFilter, SkillOrigin};
 use serde_json::json;
 
 use crate::file_skills::{FLOW, both, call, columns, get};
-use crate::time_world::Times;
+use crate::time_world::{Times, new_record, record};
 
 /// A skill that waits for a tool.
 const WAITING: &str = "---\nname: morning-briefing\ndescription: A briefing.\nmetadata:\n  \
@@ -126,5 +129,90 @@ async fn a_record_takes_the_name_of_a_one_shot_that_is_done() {
         t.tick("13:15").await;
         assert_eq!(t.slots("call-home").await.len(), 2);
     })
+    .await;
+}
+
+/// A row with this id and name.
+fn named(id: &str, name: &str, origin: SkillOrigin, t: &Times) -> NewSkill {
+    let record = record(name, json!({"interval_minutes": 10}), "echo");
+    let mut new = new_record(&record, t.world.clock.now());
+    id.clone_into(&mut new.text.skill);
+    new.text.revision.push_str(id);
+    new.text.origin = origin;
+    new
+}
+
+fn words(found: Option<&NamedSkill>) -> String {
+    match found {
+        Some(NamedSkill::Record(row)) => format!("record {}", row.text.skill),
+        Some(NamedSkill::File(loaded, _)) => format!("file {}", loaded.skill.id),
+        Some(NamedSkill::Gone(row)) => format!("gone {}", row.text.skill),
+        None => "-".to_owned(),
+    }
+}
+
+/// Runs, listings and the rights of agents use one rule (invariant 18 of ARCHITECTURE.md).
+#[tokio::test]
+async fn every_lookup_of_a_name_finds_the_same_skill() {
+    let report = FLOW.replace("name: flow", "name: report");
+    both(
+        &[("flow.yaml", FLOW), ("report.yaml", &report)],
+        async |t: Times| {
+            let world = &t.world;
+            world.engine.library().sync_files().await.unwrap();
+            let old = t.row("flow").await;
+            let mut flow = named("flow", "Flow", SkillOrigin::Record, &t);
+            flow.replaces = Some((old.id, old.version));
+            let new = vec![
+                flow,
+                named("water", "Water", SkillOrigin::Record, &t),
+                named("helper/water", "Water", SkillOrigin::Record, &t),
+                named("helper/tea", "Tea", SkillOrigin::Record, &t),
+                named("butler/tea", "Tea", SkillOrigin::Record, &t),
+                named("butler/report", "Report", SkillOrigin::Record, &t),
+                named("helper/coffee", "Coffee", SkillOrigin::Record, &t),
+                named("lost", "Lost", SkillOrigin::File, &t),
+            ];
+            world.store.put_skills(new).await.unwrap();
+            let library = world.engine.library();
+            library.all_skills().await;
+            let rows = library.list_skills(SkillFilter::default()).await.unwrap();
+            let number = t.row("helper/tea").await.id.to_string();
+            for (name, expected) in [
+                ("flow", "record flow"),
+                ("Flow", "record flow"),
+                ("report", "file report"),
+                ("Report", "file report"),
+                ("water", "record water"),
+                ("WATER", "record water"),
+                ("Water", "record water"),
+                ("Coffee", "record helper/coffee"),
+                ("helper/tea", "record helper/tea"),
+                (&number, "record helper/tea"),
+                ("Tea", "-"),
+                ("lost", "gone lost"),
+                ("Lost", "gone lost"),
+                ("nothing", "-"),
+            ] {
+                let run = match library.look_up_target(&Target::Name(name.to_owned())).await {
+                    Ok(found) => Some(found),
+                    Err(Error::UnknownSkill { .. }) => None,
+                    Err(other) => panic!("{name}: {other}"),
+                };
+                assert_eq!(words(run.as_ref()), expected, "a run of `{name}`");
+                let shown = choose(name, &rows, &library.snapshot());
+                assert_eq!(words(shown.as_ref()), expected, "a page about `{name}`");
+                let judged = library.named_skill(name);
+                let judged = judged.map_or("-".to_owned(), |loaded| loaded.skill.id.to_string());
+                let id = expected.rsplit(' ').next().unwrap_or_default();
+                let id = if expected.starts_with("gone") {
+                    "-"
+                } else {
+                    id
+                };
+                assert_eq!(judged, id, "the rights of `{name}`");
+            }
+        },
+    )
     .await;
 }

@@ -3,34 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use deft_model::{Cause, Effects, Failure, FailureClass, RunOrigin, Skill};
-use deft_skillfile::{Document, Moment, Place, Profile, parse};
-use deft_store::FactFilter;
+use deft_model::{Effects, Failure, FailureClass, RunOrigin};
+use deft_store::{FactFilter, RunRow};
 use deft_tools::Definition;
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::time_world::{Times, at, both, file};
 
-/// Returns a job with one call.
-fn job(tool: &str, on_error: &str) -> Skill {
-    let text = format!(
-        "name: job-{tool}\ndescription: d\nsteps:\n  - id: only\n    tool: {tool}\n    on_error: {on_error}\n"
-    );
-    let place = Place {
-        file: "job.yaml",
-        folder: "jobs",
-        domain: None,
-    };
-    let moment = Moment {
-        now: at("13:00"),
-        zone: TimeZone::UTC,
-    };
-    let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
-    match parsed.document {
-        Some(Document::Skill(skill)) => *skill,
-        _ => panic!("{:#?}", parsed.diagnostics),
-    }
+/// Queues a job with one call.
+async fn queue(t: &Times, tool: &str, on_error: &str) -> RunRow {
+    let step = json!({ "id": "only", "toolName": tool, "parameters": {}, "on_error": on_error });
+    let args = json!({ "name": format!("job-{tool}"),
+        "action": { "type": "workflow", "workflowSteps": [step] } });
+    let args = args.as_object().unwrap();
+    let queued = t.world.engine.queue_task(args, RunOrigin::default());
+    queued.await.unwrap()
 }
 
 async fn statuses(t: &Times) -> Vec<String> {
@@ -50,17 +37,11 @@ async fn statuses(t: &Times) -> Vec<String> {
 async fn jobs_are_queued_halted_and_resumed() {
     both(async |t: Times| {
         let engine = &t.world.engine;
-        let first = engine
-            .queue_job(job("echo", "fail"), Cause::Cli)
-            .await
-            .unwrap();
+        let first = queue(&t, "echo", "fail").await;
         assert_eq!(statuses(&t).await, ["job-echo queued"]);
         engine.halt_jobs().await.unwrap();
         assert_eq!(engine.jobs_halted().await.unwrap(), Some(at("13:00")));
-        engine
-            .queue_job(job("act", "fail"), Cause::Cli)
-            .await
-            .unwrap();
+        queue(&t, "act", "fail").await;
         t.drain().await;
         assert_eq!(statuses(&t).await, ["job-echo queued", "job-act queued"]);
         engine.resume_jobs().await.unwrap();
@@ -95,12 +76,7 @@ async fn jobs_are_queued_halted_and_resumed() {
 #[tokio::test]
 async fn a_job_that_fails_leaves_a_fact() {
     both(async |t: Times| {
-        let run = t
-            .world
-            .engine
-            .queue_job(job("refuse", "fail"), Cause::Cli)
-            .await;
-        let run = run.unwrap();
+        let run = queue(&t, "refuse", "fail").await;
         t.drain().await;
         assert_eq!(statuses(&t).await, ["job-refuse failed"]);
         let facts = t.world.store.facts(FactFilter::default()).await.unwrap();
@@ -149,11 +125,7 @@ async fn a_job_is_tried_three_times_more() {
                 }
             },
         );
-        t.world
-            .engine
-            .queue_job(job("flaky", "retry:3"), Cause::Cli)
-            .await
-            .unwrap();
+        queue(&t, "flaky", "retry:3").await;
         // The clock only moves when the test moves it, and retries wait for it.
         let driving = t.drain();
         tokio::pin!(driving);
@@ -181,11 +153,7 @@ async fn a_job_is_tried_three_times_more() {
 async fn ten_jobs_run_at_once() {
     both(async |t: Times| {
         for _ in 0..12 {
-            t.world
-                .engine
-                .queue_job(job("hang", "fail"), Cause::Cli)
-                .await
-                .unwrap();
+            queue(&t, "hang", "fail").await;
         }
         let engine = t.world.engine.clone();
         let workers: Vec<_> = (0..12)

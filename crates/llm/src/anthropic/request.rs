@@ -1,4 +1,4 @@
-//! What is asked, as the Messages API wants it.
+//! The request body of the Messages API.
 
 use deft_model::{CallArgs, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub(super) fn body(options: &ModelOptions, request: &ModelRequest, streamed: boo
     body
 }
 
-/// The system prompt. Everything up to the mark, tools included, is kept by the provider.
+/// Returns the system prompt. The provider caches everything up to the mark, including the tools.
 fn system(request: &ModelRequest) -> Vec<Value> {
     let mut parts = Vec::new();
     let mut mark = None;
@@ -50,7 +50,7 @@ fn system(request: &ModelRequest) -> Vec<Value> {
     parts
 }
 
-/// Turns alternate: whatever follows in the same role belongs to one message.
+/// Turns must alternate, so consecutive messages of one role are merged.
 fn messages(messages: &[Message]) -> Vec<Value> {
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
@@ -76,7 +76,7 @@ fn messages(messages: &[Message]) -> Vec<Value> {
         .collect()
 }
 
-/// Empty texts are refused.
+/// The API refuses empty texts.
 fn text_block(text: &str) -> Value {
     let text = if text.trim().is_empty() {
         "(nothing)"
@@ -87,7 +87,7 @@ fn text_block(text: &str) -> Value {
 }
 
 fn assistant(text: &str, calls: &[ToolCall], opaque: Option<&Value>) -> Vec<Value> {
-    // Thoughts are signed and stand first.
+    // Thoughts are signed and come first.
     let thoughts = opaque.and_then(|opaque| opaque["anthropic"].as_array());
     let mut blocks: Vec<Value> = thoughts.cloned().unwrap_or_default();
     if !text.trim().is_empty() {
@@ -114,7 +114,7 @@ fn result(call: &str, text: &str, failed: bool) -> Value {
     block
 }
 
-/// Ids of other providers, after a fallback, may have characters that are refused here.
+/// Ids from other providers, after a fallback, may contain characters that this API refuses.
 fn id(id: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     id.chars().map(|c| if fits(c) { c } else { '_' }).collect()
@@ -131,7 +131,7 @@ fn tool(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "input_schema": schema})
 }
 
-/// Calls in the conversation are refused unless their tools are there, though none may be called now.
+/// The API refuses calls in the conversation without their tools, even if no tool may be called now.
 fn past_tools(messages: &[Message]) -> Option<Value> {
     let mut names: Vec<&str> = Vec::new();
     for message in messages {

@@ -1,4 +1,4 @@
-//! What the Messages API answers, whole.
+//! Whole responses of the Messages API.
 
 use deft_model::StopReason;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Provide
                 Args::Value(block["input"].clone()),
             ),
             Some("thinking" | "redacted_thinking") => thoughts.push(block.clone()),
-            // Results of tools that the provider ran itself without a request.
+            // Results of tools that the provider ran on its own.
             _ => {}
         }
     }
@@ -33,7 +33,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Provide
     Ok(())
 }
 
-/// Thoughts go back as they came, with their signatures.
+/// Thoughts are sent back unchanged, with their signatures.
 pub(super) fn keep(thoughts: &[Value], draft: &mut Draft<'_>) {
     if !thoughts.is_empty() {
         draft.opaque = Some(json!({"anthropic": thoughts}));
@@ -53,7 +53,7 @@ pub(super) fn stopped(word: &Value, draft: &mut Draft<'_>) {
     });
 }
 
-/// Counts come apart: fresh, written to the cache, read from it.
+/// The counts are separate: new tokens, tokens written to the cache, tokens read from it.
 pub(super) fn count(usage: &Value, draft: &mut Draft<'_>) {
     let number = |key: &str| usage[key].as_u64();
     if let Some(fresh) = number("input_tokens") {
@@ -66,7 +66,8 @@ pub(super) fn count(usage: &Value, draft: &mut Draft<'_>) {
     draft.counts.output = number("output_tokens").or(draft.counts.output);
 }
 
-/// `{"type": "error", "error": {"type": …, "message": …}}`; servers like it leave the outer type out.
+/// Error format: `{"type": "error", "error": {"type": …, "message": …}}`; compatible servers omit the outer
+/// type.
 pub(super) fn words(answer: &Value) -> Option<Words> {
     let error = answer.get("error").filter(|error| !error.is_null())?;
     let message = error["message"].as_str().or_else(|| error.as_str());

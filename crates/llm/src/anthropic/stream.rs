@@ -1,4 +1,4 @@
-//! What the Messages API answers, bit by bit.
+//! Streamed responses of the Messages API.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ pub(super) struct Stream {
     ended: bool,
 }
 
-/// A block that is being written.
+/// A block that is being received.
 enum Block {
     Text,
-    /// A call, at this place of the draft.
+    /// A call, with its index in the draft.
     Call(usize),
-    /// A thought, put together as it goes back.
+    /// A thought, in the form in which it is sent back.
     Thought(Value),
     Unknown,
 }
@@ -81,7 +81,7 @@ impl Stream {
                 let place = draft.begin();
                 let text = |key: &str| block[key].as_str().unwrap_or_default();
                 draft.grow(place, text("id"), text("name"));
-                // The whole input is here only when no piece of it follows.
+                // The whole input is here only if no pieces of it follow.
                 if let Some(input) = block["input"].as_object().filter(|input| !input.is_empty()) {
                     draft.set_args(place, Value::Object(input.clone()));
                 }
@@ -105,7 +105,7 @@ impl Stream {
             (Some(Block::Thought(block)), Some("signature_delta")) => {
                 append(block, "signature", text("signature"));
             }
-            // The text counts though its block was never begun.
+            // The text counts even if its block was never begun.
             (_, Some("text_delta")) => draft.say(text("text")),
             _ => {}
         }
@@ -118,7 +118,7 @@ fn append(block: &mut Value, key: &str, more: &str) {
 }
 
 /// The first event has the counts of the prompt, and the last one may repeat some of them. Some servers
-/// have counted nothing yet at the first.
+/// report no counts in the first event.
 fn count_last(usage: &Value, draft: &mut Draft<'_>) {
     if draft.counts.input.is_none_or(|count| count == 0) {
         count(usage, draft);

@@ -1,7 +1,7 @@
 //! Google's Gemini: `generateContent` and `streamGenerateContent`.
 //!
-//! The key travels in a header, never in the address, so that no log of any proxy has it. Not here: the
-//! provider's own caches and files, and Vertex AI's way to sign requests.
+//! The key is sent in a header and never in the address, so that no proxy logs it. Not here: the provider's
+//! own caches and files, and the signed requests of Vertex AI.
 
 mod request;
 mod response;

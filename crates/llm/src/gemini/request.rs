@@ -1,4 +1,4 @@
-//! What is asked, as Gemini wants it.
+//! The request body of Gemini.
 
 use deft_model::{CallArgs, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::schema;
 use crate::ModelOptions;
 use crate::wire::{system_text, unreadable};
 
-/// Stands where a signature must be and none can be, because another model made the call.
+/// Replaces a required signature that does not exist, because another model made the call.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 pub(super) fn body(options: &ModelOptions, request: &ModelRequest) -> Value {
@@ -29,7 +29,7 @@ pub(super) fn body(options: &ModelOptions, request: &ModelRequest) -> Value {
     body
 }
 
-/// Turns alternate: whatever follows in the same role belongs to one entry.
+/// Turns must alternate, so consecutive messages of one role are merged.
 fn contents(options: &ModelOptions, messages: &[Message]) -> Vec<Value> {
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
@@ -67,7 +67,7 @@ fn assistant(
         parts.push(json!({"text": text}));
     }
     if let Some(signature) = signed.and_then(|signed| signed.get("text")) {
-        // A signature may come without a text to stand on.
+        // A signature may come without text to attach it to.
         if parts.is_empty() {
             parts.push(json!({"text": ""}));
         }
@@ -82,7 +82,7 @@ fn assistant(
         let signature = signed.map(|signed| &signed["calls"][place]);
         match signature.filter(|signature| signature.is_string()) {
             Some(signature) => part["thoughtSignature"] = signature.clone(),
-            // Only the first call of a turn has to be signed, and only newer models ask for it.
+            // Only the first call of a turn has to be signed, and only newer models require it.
             None if place == 0 && signed.is_none() && options.model.contains("gemini-3") => {
                 part["thoughtSignature"] = UNSIGNED.into();
             }

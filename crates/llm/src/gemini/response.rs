@@ -1,4 +1,4 @@
-//! What Gemini answers, whole.
+//! Whole responses of Gemini.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::provider_failure::{ProviderFailure, Words};
 pub(super) struct Signatures {
     text: Option<Value>,
     calls: Vec<Value>,
-    /// A signature on an empty thought belongs to the call that follows it.
+    /// The signature of an empty thought, which belongs to the next call.
     waiting: Option<Value>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Provide
     Ok(())
 }
 
-/// Takes one answer, or one piece of it; false when there is nothing in it.
+/// Reads one response, or one piece of it. Returns false if it is empty.
 pub(super) fn take(
     answer: &Value,
     draft: &mut Draft<'_>,
@@ -98,7 +98,7 @@ fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => {
             StopReason::Refused
         }
-        // The provider could not read what its own model wrote, and throws it away.
+        // The provider could not parse the call that its own model wrote, and discards it.
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
             let message = format!("the model wrote a call that its provider cannot read: {word}");
             return Err(ProviderFailure::passing(FailureClass::Other, message));
@@ -108,7 +108,7 @@ fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
     Ok(())
 }
 
-/// Cached tokens are part of the prompt; thoughts are paid like an answer.
+/// Cached tokens are part of the prompt; thoughts cost as much as output.
 fn count(usage: &Value, draft: &mut Draft<'_>) {
     let number = |key: &str| usage[key].as_u64();
     if let Some(prompt) = number("promptTokenCount") {
@@ -122,7 +122,7 @@ fn count(usage: &Value, draft: &mut Draft<'_>) {
     }
 }
 
-/// `{"error": {"code", "message", "status", "details"}}`, in a list when streamed.
+/// Error format: `{"error": {"code", "message", "status", "details"}}`, inside a list if streamed.
 pub(super) fn words(answer: &Value) -> Option<Words> {
     let error = answer
         .get("error")

@@ -1,13 +1,13 @@
-//! JSON Schema as far as Gemini reads it. A word that it does not know makes it refuse the whole
-//! request, so what has no counterpart is left out: deft checks arguments against the full schema
+//! Conversion of JSON Schema to the subset that Gemini reads. Gemini refuses a request with an unknown
+//! keyword, so keywords without a counterpart are left out; deft checks arguments against the full schema
 //! anyway.
 
 use serde_json::{Map, Value, json};
 
-/// The most parts that are written down. References make a small schema a large one.
+/// Maximum number of schemas in the output. References can make a small schema a large one.
 const MOST_PARTS: usize = 2000;
 
-/// Words that mean the same on both sides.
+/// Keywords with the same meaning in both formats.
 const KEPT: [&str; 10] = [
     "title",
     "description",
@@ -21,7 +21,8 @@ const KEPT: [&str; 10] = [
     "pattern",
 ];
 
-/// The parameters of a tool; none when it takes none, because an object without fields is refused.
+/// Returns the parameters of a tool, or `None` if it has none, because Gemini refuses an object without
+/// fields.
 pub(super) fn parameters(schema: &Value) -> Option<Value> {
     let mut writer = Writer {
         root: schema,
@@ -40,7 +41,7 @@ pub(super) fn parameters(schema: &Value) -> Option<Value> {
 
 struct Writer<'a> {
     root: &'a Value,
-    /// The references that are being followed; one that leads back to itself ends there.
+    /// The references being followed; a reference to one of them is not followed again.
     inside: Vec<String>,
     left: usize,
 }
@@ -76,7 +77,7 @@ impl Writer<'_> {
         Value::Object(out)
     }
 
-    /// The schema with its reference followed and its parts (`allOf`) laid over each other.
+    /// Returns a schema with its reference resolved and its parts (`allOf`) merged.
     fn joined(&mut self, schema: &Value) -> Map<String, Value> {
         let root = self.root;
         let mut out = schema.as_object().cloned().unwrap_or_default();
@@ -146,7 +147,7 @@ impl Writer<'_> {
     }
 }
 
-/// What stands where a schema would have to hold itself.
+/// Returns the replacement for a schema that would contain itself.
 fn circle(mut schema: Map<String, Value>) -> Map<String, Value> {
     schema.insert("type".to_owned(), "object".into());
     schema
@@ -163,7 +164,7 @@ fn lay_over(out: &mut Map<String, Value>, key: String, value: Value) {
     }
 }
 
-/// One type, and whether null is one too.
+/// Sets the single type, and whether null is allowed.
 fn kind(schema: &Map<String, Value>, out: &mut Map<String, Value>) {
     match schema.get("type") {
         Some(Value::String(kind)) => {
@@ -193,7 +194,7 @@ fn kind(schema: &Map<String, Value>, out: &mut Map<String, Value>) {
     }
 }
 
-/// Only texts can be listed.
+/// Sets the allowed values. Gemini only allows texts.
 fn choices(schema: &Map<String, Value>, out: &mut Map<String, Value>) {
     let listed = schema.get("enum").and_then(Value::as_array).cloned();
     let single = schema.get("const").map(|value| vec![value.clone()]);

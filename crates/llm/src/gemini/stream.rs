@@ -1,4 +1,4 @@
-//! What Gemini answers, bit by bit: each event is an answer with a little more in it.
+//! Streamed responses of Gemini: each event is a response with the next piece.
 
 use serde_json::Value;
 
@@ -24,12 +24,12 @@ impl Events for Stream {
     }
 
     fn is_over(&self) -> bool {
-        // There is no end mark, and counts may follow the reason to stop.
+        // There is no end mark, and counts may follow the stop reason.
         false
     }
 
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
-        // There is no end mark but the reason to stop.
+        // Without an end mark, a stop reason is the only sign of a complete response.
         if draft.stop.is_none() {
             return Err(ProviderFailure::cut());
         }

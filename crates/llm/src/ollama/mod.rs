@@ -1,7 +1,7 @@
 //! Ollama's own API, `/api/chat`.
 //!
-//! It has no choice of tools: what has to be called is said in the prompt, and nothing else is offered. Not
-//! here: pulling models, and grammars, which it does not take.
+//! The API has no choice of tools: a required call is demanded in the prompt, and only the named tool is
+//! offered. Not here: pulling models, and grammars, which the API does not support.
 
 mod request;
 mod response;

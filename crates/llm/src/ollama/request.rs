@@ -1,4 +1,4 @@
-//! What is asked, as `/api/chat` wants it.
+//! The request body of `/api/chat`.
 
 use deft_model::{CallArgs, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(super) fn body(options: &ModelOptions, request: &ModelRequest, streamed: boo
     if let Some(context) = options.context_tokens {
         settings["num_ctx"] = context.into();
     }
-    // A prompt that does not fit is to fail; without this it loses its beginning without a word.
+    // A prompt that does not fit must fail; without this, Ollama silently drops its beginning.
     let mut body = json!({"model": options.model, "messages": messages(request),
         "truncate": false, "shift": false, "options": settings, "stream": streamed});
     let offered: Vec<Value> = request
@@ -80,7 +80,7 @@ fn assistant(text: &str, calls: &[ToolCall], opaque: Option<&Value>) -> Value {
         return out;
     }
     out["tool_calls"] = calls.iter().map(call).collect();
-    // Models that think between calls want to see their thoughts again.
+    // Models that think between calls need their earlier thoughts.
     if let Some(thinking) = opaque.and_then(|opaque| opaque.pointer("/ollama/thinking")) {
         out["thinking"] = thinking.clone();
     }

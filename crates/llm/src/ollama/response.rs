@@ -1,4 +1,4 @@
-//! What `/api/chat` answers: one object, or one a line of which the last says that it is done.
+//! Responses of `/api/chat`: one object, or one per line, the last of which is marked as done.
 
 use deft_model::StopReason;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Provide
     stream.end(draft)
 }
 
-/// The pieces of an answer so far.
+/// The pieces of a response so far.
 #[derive(Default)]
 pub(super) struct Stream {
     thinking: String,
@@ -77,7 +77,7 @@ impl Stream {
     }
 }
 
-/// `{"error": "…"}`; some models are served by `llama.cpp`, whose error stands in the text as JSON.
+/// Error format: `{"error": "…"}`; for models served by `llama.cpp`, the text contains its error as JSON.
 pub(super) fn words(answer: &Value) -> Option<Words> {
     let error = answer.get("error").filter(|error| !error.is_null())?;
     let message = error.as_str().or_else(|| error["message"].as_str());

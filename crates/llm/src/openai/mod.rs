@@ -1,4 +1,4 @@
-//! Chat completions: OpenAI's own and every server that speaks like it (`llama.cpp`, vLLM, LM Studio,
+//! Chat completions: the API of OpenAI and of every compatible server (`llama.cpp`, vLLM, LM Studio,
 //! OpenRouter and so on).
 //!
 //! Not here: the Responses API, which only OpenAI has.

@@ -1,4 +1,4 @@
-//! What is asked, as chat completions want it.
+//! The request body of chat completions.
 
 use deft_model::{CallArgs, Message, ModelRequest, ToolCall, ToolChoice, ToolSpec};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn limit_name(options: &ModelOptions) -> &'static str {
 
 fn messages(request: &ModelRequest) -> Vec<Value> {
     let mut out = Vec::with_capacity(request.messages.len() + 1);
-    // One message: templates of many models take a single one, and only at the beginning.
+    // The templates of many models accept only one system message, at the beginning.
     let system = crate::wire::system_text(request);
     if !system.is_empty() {
         out.push(json!({"role": "system", "content": system}));
@@ -74,7 +74,7 @@ fn assistant(text: &str, calls: &[ToolCall], opaque: Option<&Value>) -> Value {
         out["content"] = Value::Null;
     }
     out["tool_calls"] = calls.iter().map(call).collect();
-    // Models that think between calls want to see their thoughts again, but only then.
+    // Models that think between calls need their earlier thoughts, but only then.
     let thoughts = opaque.and_then(|opaque| opaque.get("openai"));
     for (key, value) in thoughts.and_then(Value::as_object).into_iter().flatten() {
         out[key] = value.clone();
@@ -83,7 +83,8 @@ fn assistant(text: &str, calls: &[ToolCall], opaque: Option<&Value>) -> Value {
 }
 
 fn call(call: &ToolCall) -> Value {
-    // Servers read this as JSON for their templates, so what was no object must not go back as it was.
+    // Servers parse this as JSON for their templates, so invalid arguments must not be sent back as they
+    // were.
     let arguments = match &call.args {
         CallArgs::Object(object) => serde_json::to_string(object).unwrap_or_default(),
         CallArgs::Invalid(raw) => crate::wire::unreadable(raw).to_string(),

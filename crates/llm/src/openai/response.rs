@@ -1,4 +1,4 @@
-//! What chat completions answer, whole.
+//! Whole responses of chat completions.
 
 use deft_model::StopReason;
 use serde_json::{Value, json};
@@ -28,13 +28,13 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Provide
     Ok(())
 }
 
-/// The text of a message or of a piece of one. A refusal has its own field.
+/// Takes the text of a message or of a piece of one. A refusal has its own field.
 pub(super) fn take_text(message: &Value, draft: &mut Draft<'_>) {
     let content = &message["content"];
     if let Some(text) = content.as_str() {
         draft.say(text);
     }
-    // Some servers answer in parts.
+    // Some servers send the text in parts.
     for part in content.as_array().into_iter().flatten() {
         if let Some(text) = part["text"].as_str() {
             draft.say(text);
@@ -73,7 +73,7 @@ pub(super) fn count(answer: &Value, draft: &mut Draft<'_>) {
     draft.counts.output = number("/completion_tokens").or(draft.counts.output);
 }
 
-/// Thoughts that some servers want back with the results of calls.
+/// Returns the thoughts that some servers need back with the results of calls.
 fn thoughts(message: &Value) -> Option<Value> {
     let mut kept = json!({});
     for key in ["reasoning_content", "reasoning_details"] {
@@ -86,7 +86,8 @@ fn thoughts(message: &Value) -> Option<Value> {
     (!is_empty).then(|| json!({"openai": kept}))
 }
 
-/// `{"error": {…}}`, `{"error": "…"}`, `{"object": "error", "message": "…"}`, `{"detail": "…"}`.
+/// Error formats: `{"error": {…}}`, `{"error": "…"}`, `{"object": "error", "message": "…"}`, `{"detail":
+/// "…"}`.
 pub(super) fn words(answer: &Value) -> Option<Words> {
     let mut error = &answer["error"];
     if error.is_null() {

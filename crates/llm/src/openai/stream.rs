@@ -1,4 +1,4 @@
-//! What chat completions answer, bit by bit.
+//! Streamed responses of chat completions.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use crate::wire::Events;
 
 #[derive(Default)]
 pub(super) struct Stream {
-    /// The server's numbers of calls, each at the place that the draft gave it.
+    /// The server's index of each call, by its index in the draft.
     places: Vec<Option<u64>>,
-    /// A reason to stop has come.
+    /// Whether a stop reason was received.
     ended: bool,
-    /// The end mark has come.
+    /// Whether the end mark was received.
     over: bool,
     reasoning: String,
 }
@@ -52,7 +52,7 @@ impl Events for Stream {
     }
 
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
-        // A reason to stop is an end too; some servers send nothing after it.
+        // A stop reason is an end too; some servers send nothing after it.
         if !self.ended && !self.over {
             return Err(ProviderFailure::cut());
         }
@@ -75,13 +75,13 @@ impl Stream {
         if let Some(more) = arguments.as_str() {
             draft.grow_args(place, more);
         } else if !arguments.is_null() {
-            // A server that streams an object streams it at once.
+            // A server that streams arguments as an object sends them in one piece.
             draft.grow_args(place, &arguments.to_string());
         }
     }
 
-    /// Where a piece belongs. Servers that give no number, or the same one to every call, give an id with the
-    /// first piece of each call.
+    /// Returns the index of the call that a piece belongs to. Servers that send no index, or the same one for
+    /// every call, send an id with the first piece of each call.
     fn place(&mut self, index: Option<u64>, id: &str, name: &str, draft: &mut Draft<'_>) -> usize {
         let known = match index {
             Some(_) => self.places.iter().rposition(|place| *place == index),

@@ -1,35 +1,35 @@
-//! A failure of a provider, and what follows from it.
+//! Failures of providers, and what follows from them.
 //!
-//! Not here: what is done about it (`tries.rs`), and the shape of any provider's errors, which the
-//! wires read into [`Words`].
+//! Not here: the reaction to them (`tries.rs`), and the error formats of providers, which the wire formats
+//! convert to [`Words`].
 
 mod overflow;
 mod status;
 
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, clip};
 
 pub use self::overflow::Overflow;
 pub(crate) use self::status::Words;
 use crate::ModelOptions;
 
-/// The most of a provider's words that is repeated.
+/// Maximum number of characters of a provider's text that are quoted.
 const MOST_WORDS: usize = 300;
 
-/// Fewer letters at the start of a key tell nothing of it.
+/// Fewer leading bytes of a key reveal nothing about it.
 const SHORTEST_CUT: usize = 4;
 
 /// A failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderFailure {
-    /// What people and policies need to know of it.
+    /// The failure for people and policies.
     pub failure: Failure,
-    /// True when the same request may go well a little later.
+    /// Whether the same request may succeed a little later.
     pub passing: bool,
-    /// After how long the provider asks to retry.
+    /// The delay after which the provider asks to retry.
     pub after: Option<Duration>,
-    /// The prompt does not fit into the model.
+    /// Set if the prompt does not fit into the model's context.
     pub overflow: Option<Box<Overflow>>,
 }
 
@@ -45,12 +45,12 @@ impl From<Failure> for ProviderFailure {
 }
 
 impl ProviderFailure {
-    /// A failure for good.
+    /// Creates a permanent failure.
     pub(crate) fn lasting(class: FailureClass, message: impl Into<String>) -> Self {
         Failure::new(class, message).into()
     }
 
-    /// A failure that may pass.
+    /// Creates a transient failure.
     pub(crate) fn passing(class: FailureClass, message: impl Into<String>) -> Self {
         Self {
             passing: true,
@@ -58,14 +58,14 @@ impl ProviderFailure {
         }
     }
 
-    /// The stream ended before the answer did.
+    /// The stream ended before the reply did.
     pub(crate) fn cut() -> Self {
         let message = "the answer was cut off before its end";
         Self::passing(FailureClass::Network, message)
             .hint("the model server, or a proxy before it, hung up; its log may say why")
     }
 
-    /// An answer in which there is none.
+    /// A response without a reply.
     pub(crate) fn empty() -> Self {
         let message = "the provider answered without an answer";
         Self::passing(FailureClass::Other, message)
@@ -76,7 +76,7 @@ impl ProviderFailure {
         Self::lasting(FailureClass::Limit, message)
     }
 
-    /// A body that cannot be read, though the status says that all is well.
+    /// A response that cannot be parsed although its status reports success.
     pub(crate) fn not_json(body: &[u8]) -> Self {
         if is_page(body) {
             let message = "the provider answered with a web page";
@@ -93,7 +93,7 @@ impl ProviderFailure {
         Self::passing(FailureClass::Network, message)
     }
 
-    /// One event of a stream that cannot be read.
+    /// An event of a stream that cannot be parsed.
     pub(crate) fn bad_event(data: &str) -> Self {
         let message = format!("a part of the answer is not JSON: {}", quote(data));
         Self::passing(FailureClass::Network, message)
@@ -104,7 +104,7 @@ impl ProviderFailure {
         self
     }
 
-    /// The same without the model's key, which a provider may have repeated.
+    /// Removes the model's key, which a provider may have repeated.
     pub(crate) fn redacted(mut self, options: &ModelOptions) -> Self {
         if let Some(key) = options.key() {
             self.failure.message = without_key(&self.failure.message, key);
@@ -114,7 +114,7 @@ impl ProviderFailure {
     }
 }
 
-/// The text without a key, also where the key was cut off together with the text.
+/// Removes a key from a text, even if the key was cut off together with the text.
 fn without_key(text: &str, key: &str) -> String {
     let mut text = text.replace(key, "***");
     let Some(start) = text.strip_suffix('…') else {
@@ -135,13 +135,10 @@ fn is_page(body: &[u8]) -> bool {
     start.starts_with(b"<!doctype") || start.starts_with(b"<html") || start.starts_with(b"<?xml")
 }
 
-/// Foreign words on one line, and not too many of them.
+/// Returns the first part of a foreign text, on one line.
 fn quote(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MOST_WORDS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    clip(&line, MOST_WORDS)
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! Prompts that are too long, in each provider's words.
+//! Detection of prompts that are too long, in the words of each provider.
 
 use deft_model::FailureClass;
 
 use super::{ProviderFailure, Words, quote};
 
-/// By how much a prompt does not fit, as far as the provider says.
+/// By how much a prompt does not fit, as far as the provider reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overflow {
-    /// Tokens that would be needed.
+    /// Tokens that the prompt needs.
     pub needed: Option<u64>,
     /// Tokens that fit.
     pub fits: Option<u64>,
 }
 
-/// OpenAI and those like it; `llama.cpp`; Anthropic; vLLM; Ollama; Gemini; LM Studio.
+/// Phrases of OpenAI and compatible servers, `llama.cpp`, Anthropic, vLLM, Ollama, Gemini and LM Studio.
 const PHRASES: [&str; 12] = [
     "maximum context length",
     "exceeds the context window",
@@ -32,12 +32,12 @@ const PHRASES: [&str; 12] = [
 const KINDS: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
 
 impl Overflow {
-    /// Both counts are known.
+    /// Creates it from counts that the provider reports.
     pub(crate) fn new(needed: Option<u64>, fits: Option<u64>) -> Self {
         Self { needed, fits }
     }
 
-    /// Whether this is what the words are about.
+    /// Returns the overflow if the provider's error reports one.
     pub(super) fn find(status: u16, words: &Words) -> Option<Self> {
         let message = words.message.to_lowercase();
         let kind = words
@@ -53,7 +53,7 @@ impl Overflow {
     }
 }
 
-/// Both counts out of a sentence: "A + B > C", or two numbers of which the larger is the prompt.
+/// Extracts both counts from a sentence: "A + B > C", or two numbers, the larger of which is the prompt.
 fn counts(message: &str) -> Overflow {
     let cleaned: String = message.replace(',', "");
     let words: Vec<&str> = cleaned
@@ -73,7 +73,7 @@ fn counts(message: &str) -> Overflow {
     }
 }
 
-/// The five words around the first "+".
+/// Returns the five words around the first "+".
 fn window<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
     let plus = words.iter().position(|word| *word == "+");
     let start = plus.and_then(|plus| plus.checked_sub(1));

@@ -1,4 +1,4 @@
-//! What a status and a provider's words about it mean.
+//! The meaning of a status and of a provider's error.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use deft_model::FailureClass;
 use super::{Overflow, ProviderFailure, is_page, quote};
 use crate::head::Head;
 
-/// What a provider says about a failure.
+/// The parts of a provider's error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// A status inside of the body.
+    /// The status inside the body.
     pub(crate) status: Option<u16>,
-    /// Its own words for the kind of failure: a type, a code, a reason.
+    /// The provider's words for the kind of failure: a type, a code, a reason.
     pub(crate) kinds: Vec<String>,
-    /// Its sentence.
+    /// The message.
     pub(crate) message: String,
-    /// How long to wait.
+    /// How long to wait before a retry.
     pub(crate) after: Option<Duration>,
-    /// Both counts of a prompt that is too long.
+    /// The counts of a prompt that is too long.
     pub(crate) overflow: Option<Overflow>,
 }
 
@@ -32,7 +32,7 @@ impl Words {
         phrases.iter().any(|phrase| message.contains(phrase))
     }
 
-    /// The status that fits the kind, for errors that come with status 200 or inside of a stream.
+    /// Returns the status that fits the kind, for errors that come with status 200 or inside a stream.
     fn own_status(&self) -> Option<u16> {
         let by_kind = |kind: &String| match kind.as_str() {
             "invalid_request_error" | "INVALID_ARGUMENT" | "FAILED_PRECONDITION" => Some(400),
@@ -55,7 +55,7 @@ impl Words {
         given.or_else(|| self.kinds.iter().find_map(by_kind))
     }
 
-    /// Waiting does not help: the account needs a payment or a new day.
+    /// Whether waiting does not help: the account needs a payment or a new day.
     fn is_spent(&self) -> bool {
         const KINDS: [&str; 5] = [
             "insufficient_quota",
@@ -78,7 +78,7 @@ impl Words {
 }
 
 impl ProviderFailure {
-    /// A failure with a status, or with an error in a body that claims to be well.
+    /// Creates a failure from an error status, or from an error in a body with a success status.
     pub(crate) fn by_status(head: &Head, words: Option<Words>, body: &[u8]) -> Self {
         let words = words.unwrap_or_else(|| Words {
             message: if is_page(body) {
@@ -93,7 +93,7 @@ impl ProviderFailure {
         failed
     }
 
-    /// An error in the middle of a stream.
+    /// Creates a failure from an error inside a stream.
     pub(crate) fn in_stream(words: &Words) -> Self {
         Self::by_words(200, words)
     }

@@ -1,4 +1,4 @@
-//! A round trip over each wire, whole and streamed.
+//! A round trip over each wire format, whole and streamed.
 
 use deft_llm::Delta;
 use deft_model::{CallArgs, Message, StopReason, TokenUsage, ToolCall};

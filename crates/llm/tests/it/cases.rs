@@ -1,7 +1,7 @@
-//! Case files. `cases/requests` holds one question per file, and each provider's way to put it is a
-//! snapshot. `cases/answers` holds what each provider answers: a heading, a status with a content type and perhaps
-//! `after=SECONDS`, and a body. Whatever is in a body, it is read alike wherever its bytes are cut, and the
-//! beginning of a stream is never taken for the whole.
+//! Case files. Each file in `cases/requests` is one request; its form for each provider is a snapshot. Each
+//! file in `cases/answers` has responses of one provider: a title, a status with a content type and an
+//! optional `after=SECONDS`, and a body. The result must be the same wherever the bytes of a body are split,
+//! and the beginning of a stream must never count as a whole response.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -112,7 +112,7 @@ fn read_head(line: &str) -> Head {
     }
 }
 
-/// A question that has a call in it already.
+/// Returns a request whose conversation already contains a call.
 fn asked() -> ModelRequest {
     let call = ToolCall {
         id: "old".to_owned(),
@@ -151,7 +151,7 @@ fn check_cuts(options: &ModelOptions, head: &Head, body: &[u8], result: &Outcome
     };
     for end in 0..body.len() {
         match hear(options, head, &[&body[..end]]).1 {
-            // Only counts may be missing, where they come last.
+            // Only counts may be missing, if they come last.
             Ok(mut part) => {
                 part.usage = whole.usage;
                 assert_eq!(part, *whole, "{title}, {end} bytes");
@@ -161,7 +161,7 @@ fn check_cuts(options: &ModelOptions, head: &Head, body: &[u8], result: &Outcome
     }
 }
 
-/// Whatever is missing from a body, reading it ends: with a reply or a failure.
+/// Checks that reading a damaged body ends with a reply or a failure.
 fn check_damage(options: &ModelOptions, head: &Head, body: &[u8]) {
     for place in (0..body.len()).step_by(3) {
         let (before, after) = body.split_at(place);

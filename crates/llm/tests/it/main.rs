@@ -1,4 +1,4 @@
-//! Models as the engine sees them, against doubles and against a real one.
+//! Integration tests of models, against doubles and a real server.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

@@ -1,5 +1,5 @@
-//! A real server with a small model behind it. What is asserted is form: the model is too small for
-//! anything else. Ollama's and Gemini's own wires have no real server here.
+//! Tests against a real server with a small model. Only the form of replies is checked, because the model is
+//! too small for more. The wire formats of Ollama and Gemini have no real server here.
 
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ fn said(text: &str) -> ModelRequest {
     }
 }
 
-/// The call has a message, the counts are the server's, and the result can be sent back.
+/// Checks that the call has a message, that the counts come from the server, and that the result can be sent
+/// back.
 async fn calls(provider: ProviderKind) {
     let models = models(provider);
     let mut request = forced();
@@ -138,7 +139,7 @@ async fn a_prompt_that_is_too_long_says_by_how_much() {
     }
 }
 
-/// The grammar leaves the model no choice of form, and the extractor reads what it wrote.
+/// The grammar fixes the form of the reply, and the extractor reads what the model wrote.
 #[tokio::test]
 async fn a_block_by_grammar_is_a_command() {
     let grammar = r#"root ::= "```cmd\nnotify.send --text \"" [a-z ]{3,20} "\"\n```""#;

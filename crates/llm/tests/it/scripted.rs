@@ -1,4 +1,4 @@
-//! Models whose providers do as they are told, without a network.
+//! Models with scripted providers, without a network.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,18 +15,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{options, request};
 
-/// What a provider does with one question.
+/// The reaction of a provider to one request.
 #[derive(Clone)]
 pub(crate) enum Does {
-    /// Answers after so many milliseconds.
+    /// Replies after this many milliseconds.
     Answers(u64),
     Fails(ProviderFailure),
-    /// Says something, then fails.
+    /// Sends some text, then fails.
     SaysAndFails(ProviderFailure),
     Hangs,
 }
 
-/// A provider that does these things in this order.
+/// A provider with a list of reactions.
 #[derive(Default)]
 pub(crate) struct Script {
     left: Mutex<VecDeque<Does>>,
@@ -105,7 +105,7 @@ pub(crate) fn too_long(needed: Option<u64>) -> ProviderFailure {
     }
 }
 
-/// Models in the order in which they are asked; the first is `main`, and the others are behind it.
+/// Models in the order in which they are asked: `main`, then its fallbacks.
 pub(crate) struct World {
     pub(crate) models: Models,
     pub(crate) scripts: Vec<Arc<Script>>,
@@ -145,7 +145,7 @@ pub(crate) fn model(name: &str) -> ModelOptions {
 }
 
 impl World {
-    /// Asks, and says how long that took.
+    /// Asks the first model. Returns the result and how long it took.
     pub(crate) async fn ask(&self, deadline: Option<u64>) -> (Result<Answer, Failure>, Duration) {
         let start = Instant::now();
         let request = request();

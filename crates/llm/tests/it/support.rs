@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use deft_testkit::{Dialect, ModelServer};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-/// All providers, and what the double calls them.
+/// All providers, with the dialect of the test server for each.
 pub(crate) const ALL: [(ProviderKind, Dialect); 4] = [
     (ProviderKind::OpenAi, Dialect::OpenAi),
     (ProviderKind::Anthropic, Dialect::Anthropic),
@@ -41,7 +41,7 @@ pub(crate) fn models(provider: ProviderKind, server: &ModelServer) -> Models {
     Models::new(vec![options(provider, &server.url)])
 }
 
-/// A question about water, with a tool to answer it.
+/// Returns a request about water, with a tool for it.
 pub(crate) fn request() -> ModelRequest {
     let system = PromptPart {
         text: "You help.".to_owned(),
@@ -76,7 +76,7 @@ pub(crate) async fn ask(models: &Models, request: &ModelRequest) -> Result<Answe
         .await
 }
 
-/// Asks, and notes what is heard on the way.
+/// Asks the model, and records the deltas.
 pub(crate) async fn listen(
     models: &Models,
     request: &ModelRequest,

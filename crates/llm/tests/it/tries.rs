@@ -1,5 +1,5 @@
-//! Retries, fallbacks, limits and cancelling. Time stands still unless all tasks wait, so waits are
-//! exact and cost nothing.
+//! Tests of retries, fallbacks, limits and cancelling. Time advances only when all tasks wait, so waits are
+//! exact and take no real time.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,7 +26,7 @@ async fn what_passes_is_tried_again_after_growing_waits() {
     between(elapsed, 250 + 500, 500 + 1000);
 }
 
-/// Whatever uses the model has the same trouble.
+/// The outage that is reported for everything that uses the model.
 fn outage() -> Outage {
     Outage::Model("main".to_owned())
 }
@@ -246,7 +246,7 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
     assert_eq!(heard.into_inner().expect("no thread panicked"), expected);
 }
 
-/// What was asked is counted, whatever came of it.
+/// Requests are counted whatever their result.
 #[tokio::test(start_paused = true)]
 async fn requests_are_counted_with_and_without_an_answer() {
     let passing = || Does::Fails(after(1));
@@ -274,7 +274,7 @@ async fn requests_are_counted_with_and_without_an_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn cancelling_ends_it_at_once() {
-    // While the provider thinks, while a wait goes on, while all places are taken, and before it began.
+    // While the provider works, during a wait, while no permit is free, and before the request begins.
     let busy = ModelOptions {
         concurrency: 1,
         ..model("main")

@@ -1,4 +1,4 @@
-//! What a network and a server can do to an answer, over real connections.
+//! Tests of network and server problems, over real connections.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -28,7 +28,7 @@ async fn a_cut_stream_is_never_an_answer() {
             let (result, _) = listen(&models(provider, &server), &request()).await;
             match result {
                 Err(failure) => assert_eq!(failure.class, FailureClass::Network, "{failure}"),
-                // The last events add nothing to an answer but the counts.
+                // The last events add only the counts.
                 Ok(answer) => {
                     let reply = answer.reply;
                     let args = json!({"message": "x"}).as_object().cloned();
@@ -45,7 +45,7 @@ async fn a_cut_stream_is_never_an_answer() {
     }
 }
 
-/// The end of an answer is its end mark, and not that of the connection.
+/// A reply ends with its end mark, not with the connection.
 #[tokio::test]
 async fn nobody_waits_for_a_server_that_does_not_hang_up() {
     let never = Gate::default();
@@ -70,7 +70,7 @@ async fn a_stream_is_heard_while_it_is_written() {
         let answer = ModelAnswer::text("One two three four five.").gate(4, &gate);
         let server = ModelServer::start(dialect, [answer]);
         let heard = Mutex::new(String::new());
-        // The double goes on only when something was heard.
+        // The double continues only after some text was received.
         let note = |delta: Delta| {
             if let Delta::Text(text) = delta {
                 heard.lock().expect("no thread panicked").push_str(&text);
@@ -298,7 +298,7 @@ async fn settings_that_cannot_be_right() {
         .expect_err("no key");
     assert_eq!(failure.class, FailureClass::Auth);
     assert!(!failure.message.contains("secret"), "{failure}");
-    // A file of a secret ends with a line feed.
+    // A file with a secret ends with a line feed.
     ask(&with_key("sk-secret-0123\n"), &request())
         .await
         .expect("an answer");

@@ -1,6 +1,6 @@
-//! What follows from the rest of a record.
+//! Defaults derived from the rest of a record.
 
-use deft_model::{Choice, Trigger};
+use deft_model::{Choice, DEFAULT_AGENT, Trigger};
 use serde_json::{Value, json};
 
 use super::Draft;
@@ -8,7 +8,7 @@ use super::fields::is_blank;
 use super::plan::tools;
 use crate::json;
 
-/// What fires a record follows from its timing and its keywords (S0.37).
+/// Derives the trigger type from the timing and the keywords (S0.37).
 pub(super) fn trigger_type(draft: &mut Draft<'_>) {
     let given = draft.record.get("trigger_type");
     let kind = match (
@@ -21,7 +21,7 @@ pub(super) fn trigger_type(draft: &mut Draft<'_>) {
         (false, true, None) => Trigger::Event,
         (false, false, None) => Trigger::Manual,
     };
-    // A word that is none of ours is for `check` to refuse.
+    // An unknown word is left for `check` to reject.
     let known = given.is_none_or(|given| {
         given
             .as_str()
@@ -30,7 +30,7 @@ pub(super) fn trigger_type(draft: &mut Draft<'_>) {
     if known && given.and_then(Value::as_str) != Some(kind.word()) {
         let word = kind.word();
         let note = match given.and_then(Value::as_str) {
-            // The record contradicts itself, so the note says which field counts.
+            // The record contradicts itself, so the note names the field that takes precedence.
             Some(other) => format!("set trigger_type to {word}: the timing counts, not `{other}`"),
             None => format!("set trigger_type to {word}"),
         };
@@ -39,8 +39,7 @@ pub(super) fn trigger_type(draft: &mut Draft<'_>) {
     }
 }
 
-/// A plan of several steps that pass nothing on is left to a model, which may
-/// use the tools of the plan (S0.49).
+/// Removes a plan of several independent steps: a model runs it instead, with the tools of the plan (S0.49).
 pub(super) fn lower_plan(draft: &mut Draft<'_>) {
     let Some(Value::Array(plan)) = draft.record.get("execution_plan") else {
         return;
@@ -74,8 +73,7 @@ pub(super) fn lower_plan(draft: &mut Draft<'_>) {
     ));
 }
 
-/// Whether a step keeps its plan a workflow: it uses a result, or says what a
-/// failure means.
+/// Whether a step requires a workflow: it uses another step's result, or sets `on_error` or `timeout`.
 fn stays(step: &Value) -> bool {
     let on_error = step.get("on_error").and_then(Value::as_str);
     let tolerant = on_error.is_some_and(|word| word.trim() != "fail");
@@ -91,29 +89,31 @@ fn has_markup(value: &Value) -> bool {
     }
 }
 
-/// Who owns a record that does not say so (S0.40, X6).
+/// The agent of a record that names none (S0.40, X6).
 pub(super) fn agent(draft: &mut Draft<'_>) {
     if !draft.record.contains_key("agent_id") {
-        draft.record.insert("agent_id".to_owned(), json!("thinker"));
-        draft.note("set agent_id to thinker");
+        draft
+            .record
+            .insert("agent_id".to_owned(), json!(DEFAULT_AGENT));
+        draft.note(format!("set agent_id to {DEFAULT_AGENT}"));
     }
 }
 
-/// A line for listings, from the instructions.
+/// Derives a description for listings from the instructions.
 pub(super) fn description(draft: &mut Draft<'_>) {
     if draft.record.contains_key("description") {
         return;
     }
     let instructions = draft.record.get("instructions").and_then(Value::as_str);
     let line = instructions.and_then(first_sentence);
-    // A sentence that says nothing would be left out again.
+    // A blank description would be removed again.
     if let Some(line) = line.filter(|line| !is_blank(&json!(line))) {
         draft.record.insert("description".to_owned(), line.into());
         draft.note("took description from instructions");
     }
 }
 
-/// The first sentence of a text, cut where it gets long.
+/// Returns the first sentence of a text, truncated if it is long.
 pub(crate) fn first_sentence(text: &str) -> Option<String> {
     const LIMIT: usize = 120;
     let line = text.trim().lines().next()?.trim();
@@ -128,7 +128,7 @@ pub(crate) fn first_sentence(text: &str) -> Option<String> {
     }
 }
 
-/// The check that goes with the name of a skill and its tools (S0.70, S0.71, X20).
+/// Adds the preflight check that matches the name and tools of a skill (S0.70, S0.71, X20).
 pub(super) fn preflight(draft: &mut Draft<'_>) {
     if draft.record.contains_key("preflight") {
         return;

@@ -1,8 +1,6 @@
-//! Fields at the root of a record: envelopes, other names, nothing at all,
-//! JSON in texts.
+//! Fixes for fields at the root of a record: envelopes, alternative names, blank values, JSON in texts.
 //!
-//! Not here: what belongs into `trigger_config`, and values that are read as
-//! something else than they were written as.
+//! Not here: which fields belong in `trigger_config`, and conversion of values to other types.
 
 use deft_model::Object;
 use deft_skillfile::{Shape, record_keys};
@@ -12,7 +10,7 @@ use super::Draft;
 use crate::json;
 use crate::names::{self, FIELDS, KEPT, PROSE, RECORD, meant, snake};
 
-/// What models put around the arguments.
+/// Keys that models wrap around the arguments.
 const ENVELOPES: &[&str] = &[
     "skill",
     "record",
@@ -27,7 +25,7 @@ const ENVELOPES: &[&str] = &[
     "fields",
 ];
 
-/// `{"skill": {…}}` and `{"updates": {…}}` are what is inside.
+/// Unwraps `{"skill": {…}}` and `{"updates": {…}}`.
 pub(super) fn unwrap(draft: &mut Draft<'_>) {
     while let Some((key, inner)) = envelope(&draft.record) {
         json::take(&mut draft.record, &key);
@@ -38,7 +36,7 @@ pub(super) fn unwrap(draft: &mut Draft<'_>) {
     }
 }
 
-/// An envelope stands alone, or beside what names the skill to be changed.
+/// Finds an envelope: the only key, apart from keys that identify the skill to change.
 fn envelope(record: &Object) -> Option<(String, Object)> {
     let mut others = record.keys().filter(|key| !is_address(key));
     let (key, None) = (others.next()?, others.next()) else {
@@ -60,7 +58,7 @@ fn is_address(key: &str) -> bool {
     )
 }
 
-/// What deft keeps itself is not a model's to set.
+/// Removes columns that only deft may set.
 pub(super) fn drop_kept(draft: &mut Draft<'_>) {
     let kept = |key: &&String| KEPT.contains(&snake(key).as_str());
     let kept: Vec<String> = draft.record.keys().filter(kept).cloned().collect();
@@ -70,7 +68,7 @@ pub(super) fn drop_kept(draft: &mut Draft<'_>) {
     }
 }
 
-/// Fields by other names, and in other spellings.
+/// Renames alternative names and spellings to field names.
 pub(super) fn rename(draft: &mut Draft<'_>) {
     let keys: Vec<String> = draft.record.keys().cloned().collect();
     for key in keys {
@@ -94,7 +92,7 @@ fn truth(draft: &Draft<'_>, key: &str) -> Option<bool> {
     draft.record.get(key).and_then(super::lists::truth)
 }
 
-/// Gives a field its name, unless that would overwrite something else.
+/// Renames a key to its field, unless that would overwrite another value.
 fn move_field(draft: &mut Draft<'_>, key: &str, field: &str) {
     if key == field {
         return;
@@ -115,7 +113,7 @@ fn move_field(draft: &mut Draft<'_>, key: &str, field: &str) {
     draft.note(format!("renamed {key} to {field}"));
 }
 
-/// Prose under another name is the instructions, if there are no others.
+/// Uses prose under another name as the instructions, if there are none.
 pub(super) fn find_instructions(draft: &mut Draft<'_>) {
     let given = draft.record.get("instructions");
     if given.is_some_and(|given| !is_blank(given)) {
@@ -133,7 +131,7 @@ pub(super) fn find_instructions(draft: &mut Draft<'_>) {
     }
 }
 
-/// Nothing, in the words of models for it.
+/// Whether a value is blank, including words that models use for "nothing".
 pub(super) fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -147,8 +145,8 @@ pub(super) fn is_blank(value: &Value) -> bool {
     }
 }
 
-/// Fields that say nothing are absent. What must be there stays, so that its
-/// lack is reported; in an update nothing at all takes a field away.
+/// Removes blank fields. Required fields stay, so that `check` reports them; in an update, null stays because
+/// it removes a field.
 pub(super) fn drop_blanks(draft: &mut Draft<'_>) {
     let changes = draft.changes;
     let blank = |(key, value): (&String, &Value)| {
@@ -163,7 +161,7 @@ pub(super) fn drop_blanks(draft: &mut Draft<'_>) {
     }
 }
 
-/// White space around texts.
+/// Trims texts.
 pub(super) fn trim(draft: &mut Draft<'_>) {
     let mut trimmed = Vec::new();
     for (key, value) in &mut draft.record {
@@ -176,8 +174,8 @@ pub(super) fn trim(draft: &mut Draft<'_>) {
     draft.applied.extend(trimmed);
 }
 
-/// Whether a field holds a list or a mapping. `trigger` and `schedule` are other names for
-/// `trigger_config` or hold what belongs into it.
+/// Whether a field holds a list or a mapping. `trigger` and `schedule` are alternative names for
+/// `trigger_config` or hold fields of it.
 fn is_structured(key: &str) -> bool {
     let shapes = [Shape::Structure, Shape::Texts];
     matches!(key, "trigger" | "schedule")
@@ -187,7 +185,7 @@ fn is_structured(key: &str) -> bool {
             .any(|known| known == key)
 }
 
-/// Lists and mappings that were sent as text.
+/// Parses lists and mappings sent as text.
 pub(super) fn parse_texts(draft: &mut Draft<'_>) {
     let mut read = Vec::new();
     for (key, value) in &mut draft.record {

@@ -1,5 +1,4 @@
-//! Values of simple types: lists of texts, whole numbers, true and false
-//! (S0.38, S0.39).
+//! Fixes for values of simple types: lists of texts, whole numbers, booleans (S0.38, S0.39).
 
 use deft_skillfile::{Shape, record_keys};
 use serde_json::{Number, Value};
@@ -7,7 +6,7 @@ use serde_json::{Number, Value};
 use super::Draft;
 use crate::json;
 
-/// Lists that were sent as one text, or as mappings with a name.
+/// Converts lists sent as one text, or as mappings with a name.
 pub(super) fn read(draft: &mut Draft<'_>) {
     let mut notes = Vec::new();
     for key in record_keys(Shape::Texts) {
@@ -34,7 +33,7 @@ fn parts(text: &str) -> Value {
     Value::Array(parts.collect())
 }
 
-/// The texts of a list, each once; `None` when something else is in it.
+/// Returns the texts of a list without duplicates; `None` if it contains other values.
 fn names(items: &[Value]) -> Option<Value> {
     let mut names: Vec<Value> = Vec::new();
     for item in items {
@@ -54,7 +53,7 @@ fn names(items: &[Value]) -> Option<Value> {
     Some(Value::Array(names))
 }
 
-/// Instructions that were sent as a list of sentences.
+/// Joins instructions sent as a list of sentences.
 pub(super) fn prose(draft: &mut Draft<'_>) {
     let Some(Value::Array(lines)) = draft.record.get("instructions") else {
         return;
@@ -67,7 +66,7 @@ pub(super) fn prose(draft: &mut Draft<'_>) {
     }
 }
 
-/// Whole numbers that were sent as text, or as `10.0`.
+/// Converts whole numbers sent as text, or as `10.0`.
 pub(super) fn counts(draft: &mut Draft<'_>) {
     let mut notes = Vec::new();
     for key in record_keys(Shape::Whole) {
@@ -90,7 +89,7 @@ fn integer(number: f64) -> Option<Number> {
     Some(Number::from(if number < 0.0 { -size } else { size }))
 }
 
-/// True and false that were sent as text or as a number.
+/// Converts booleans sent as text or as a number.
 pub(super) fn truths(draft: &mut Draft<'_>) {
     let mut notes = Vec::new();
     for key in record_keys(Shape::Truth) {
@@ -109,7 +108,7 @@ pub(super) fn truths(draft: &mut Draft<'_>) {
     draft.applied.extend(notes);
 }
 
-/// True or false, or a word or number that means it.
+/// Parses a boolean, or a word or number that means one.
 pub(crate) fn truth(value: &Value) -> Option<bool> {
     if let Value::Bool(truth) = value {
         return Some(*truth);

@@ -1,8 +1,7 @@
-//! What models get wrong, mended before a record is read (S0.34 to S0.41).
+//! Fixes for common mistakes of models, applied before a record is parsed (S0.34 to S0.41).
 //!
-//! The normaliser is a list of small functions. Each mends one kind of mistake
-//! and notes what it did; none of them refuses anything. What cannot be mended
-//! without guessing stays as it is, for `check` to say so.
+//! The normaliser is a list of small functions. Each one fixes one kind of mistake and notes what it did;
+//! none returns an error. Whatever cannot be fixed without guessing is left for `check` to report.
 
 mod defaults;
 mod fields;
@@ -20,29 +19,27 @@ pub(crate) use defaults::first_sentence;
 pub(crate) use lists::truth;
 pub(crate) use plan::{shape_steps, tools as plan_tools};
 
-/// A record made of what a model sent.
+/// A record built from the input of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NormalisedRecord {
     /// The record.
     pub record: Object,
-    /// What was changed to get there, in the order in which it was done.
+    /// Notes about the changes, in the order in which they were made.
     pub applied: Vec<String>,
-    /// Whether its times got the zone of the host.
+    /// Whether the host's time zone was added to the timing.
     pub zone_added: bool,
 }
 
-/// A record on its way, with the notes of what was done to it.
+/// A record that is being normalised, with notes about the changes.
 pub(crate) struct Draft<'a> {
     pub record: Object,
     pub applied: Vec<String>,
-    /// Whether its times got the zone of the host.
+    /// Whether the host's time zone was added to the timing.
     pub zone_added: bool,
     pub moment: &'a Moment,
-    /// The zone of times that name none: the host's, or that of the record
-    /// that is being changed.
+    /// The time zone of times without one: the host's, or that of the record being updated.
     pub zone: TimeZone,
-    /// Whether these are the changes of an update, in which nothing at all
-    /// takes a field away.
+    /// Whether this is an update, in which null removes a field.
     pub changes: bool,
 }
 
@@ -58,12 +55,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes what was done.
+    /// Adds a note about a change.
     pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.applied.push(note.into());
     }
 
-    /// The notes, each once: the same may have been done to several steps.
+    /// Returns the notes without duplicates: the same change may have been made to several steps.
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for note in &self.applied {
@@ -74,7 +71,7 @@ impl<'a> Draft<'a> {
         notes
     }
 
-    /// `trigger_config`, if it is a mapping.
+    /// Returns `trigger_config` if it is a mapping.
     pub(crate) fn config(&self) -> Option<&Object> {
         self.record.get("trigger_config").and_then(Value::as_object)
     }
@@ -84,14 +81,14 @@ impl<'a> Draft<'a> {
         config.and_then(Value::as_object_mut)
     }
 
-    /// Whether the record says when it fires.
+    /// Whether the record has a timing.
     pub(crate) fn is_timed(&self) -> bool {
         let timed = |config: &Object| config.keys().any(|key| crate::names::says_when(key));
         self.config().is_some_and(timed)
     }
 
-    /// Mends until nothing is left to be mended, because one mistake can hide
-    /// another. What never settles is given up; `check` will refuse it.
+    /// Applies all fixes until nothing changes, because one mistake can hide another. Gives up after 8
+    /// rounds; `check` then rejects the record.
     pub(crate) fn mend(&mut self, fixes: &[&[Fix]]) {
         const ROUNDS: usize = 8;
         for _ in 0..ROUNDS {
@@ -114,11 +111,11 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Mends one kind of mistake and notes it.
+/// A function that fixes one kind of mistake and notes it.
 pub(crate) type Fix = fn(&mut Draft<'_>);
 
-/// Brings what was sent into the shape of a record; for updates too, because
-/// nothing here depends on a field that is not there.
+/// Fixes that bring the input into the shape of a record. They also apply to updates, because none of them
+/// depends on missing fields.
 pub(crate) const SHAPE: &[Fix] = &[
     fields::unwrap,
     fields::drop_kept,
@@ -149,7 +146,7 @@ pub(crate) const SHAPE: &[Fix] = &[
     plan::shape,
 ];
 
-/// Adds what follows from the rest of a record.
+/// Fixes that add values derived from the rest of the record.
 pub(crate) const COMPLETE: &[Fix] = &[
     timing::add_zone,
     defaults::trigger_type,
@@ -158,12 +155,11 @@ pub(crate) const COMPLETE: &[Fix] = &[
     defaults::description,
 ];
 
-/// Makes a record of the arguments of `memory_store_skill`.
+/// Converts the arguments of `memory_store_skill` to a record.
 pub fn normalise(args: &Object, moment: &Moment) -> NormalisedRecord {
     let mut draft = Draft::new(args.clone(), moment);
     draft.mend(&[SHAPE, COMPLETE]);
-    // Only a new record gets a check by its name; later the choice is the
-    // owner's, who has seen it (X20).
+    // Only a new record gets a preflight check because of its name; later it is the owner's choice (X20).
     defaults::preflight(&mut draft);
     draft.finish()
 }

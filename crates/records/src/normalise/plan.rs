@@ -1,7 +1,7 @@
-//! The execution plan: steps under other names, as text, as one mapping, as
-//! the calls of model APIs.
+//! Fixes for the execution plan: steps with alternative names, as text, as a single mapping, or in the format
+//! of model APIs.
 //!
-//! Not here: what a plan of several steps becomes; see `defaults`.
+//! Not here: whether a plan becomes a workflow; see `defaults`.
 
 use deft_model::Object;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::Draft;
 use crate::json;
 use crate::names::snake;
 
-/// `{"tool": …, "parameters": …}` beside the name is a plan of one step.
+/// Converts `{"tool": …, "parameters": …}` at the root to a plan of one step.
 pub(super) fn from_root(draft: &mut Draft<'_>) {
     if draft.record.contains_key("execution_plan") {
         return;
@@ -28,7 +28,7 @@ pub(super) fn from_root(draft: &mut Draft<'_>) {
         return;
     };
     let Some(parameters) = parameters else {
-        // Without arguments it may as well be for a model to use.
+        // Without arguments, the tool is assumed to be one that a model may use.
         draft
             .record
             .entry("required_tools")
@@ -44,7 +44,7 @@ pub(super) fn from_root(draft: &mut Draft<'_>) {
     draft.note(format!("made execution_plan of {tool} and {parameters}"));
 }
 
-/// Brings every step into the form `{id, toolName, parameters}` (S0.3).
+/// Converts every step to the form `{id, toolName, parameters}` (S0.3).
 pub(super) fn shape(draft: &mut Draft<'_>) {
     let Some(plan) = draft.record.get_mut("execution_plan") else {
         return;
@@ -54,10 +54,10 @@ pub(super) fn shape(draft: &mut Draft<'_>) {
     draft.applied.extend(notes);
 }
 
-/// The same for a list of steps that stands elsewhere.
+/// Like [`shape`], for a list of steps outside a record.
 pub(crate) fn shape_steps(plan: &mut Value, notes: &mut Vec<String>) {
     if let Value::String(text) = plan {
-        // A name alone is a call without arguments.
+        // A single name is a call without arguments.
         if !text.trim().is_empty() && !text.contains(char::is_whitespace) {
             *plan = json!([{"toolName": text}]);
             notes.push("made execution_plan a list".to_owned());
@@ -117,7 +117,7 @@ fn shape_step(step: &mut Object, notes: &mut Vec<String>) {
     nest_parameters(step, notes);
 }
 
-/// `{"function": {"name": …, "arguments": …}}`, as model APIs have it.
+/// Unwraps `{"function": {"name": …, "arguments": …}}`, the format of model APIs.
 fn open_function(step: &mut Object, notes: &mut Vec<String>) {
     let call = step.get("function").and_then(Value::as_object);
     if let Some(call) = call.filter(|call| call.contains_key("name")).cloned() {
@@ -191,7 +191,7 @@ fn read_parameters(step: &mut Object, notes: &mut Vec<String>) {
     }
 }
 
-/// Arguments that stand beside the tool instead of below `parameters`.
+/// Moves arguments that are next to the tool's name into `parameters`.
 fn nest_parameters(step: &mut Object, notes: &mut Vec<String>) {
     let own = |key: &str| STEP.iter().any(|(field, _)| *field == key);
     let strangers: Vec<String> = step.keys().filter(|key| !own(key)).cloned().collect();
@@ -207,7 +207,7 @@ fn nest_parameters(step: &mut Object, notes: &mut Vec<String>) {
     notes.push("re-nested parameters of a step".to_owned());
 }
 
-/// Steps without an id get one that no other has.
+/// Adds unique ids to steps without one.
 fn add_ids(steps: &mut [&mut Object], notes: &mut Vec<String>) {
     let given = |step: &&mut Object| step.get("id").and_then(json::spelled);
     let mut taken: Vec<String> = steps.iter().filter_map(given).collect();
@@ -221,14 +221,14 @@ fn add_ids(steps: &mut [&mut Object], notes: &mut Vec<String>) {
         }
         let id = format!("step{number}");
         json::take(step, "id");
-        // The id comes first, where a reader looks for it.
+        // The id comes first, where readers look for it.
         step.shift_insert(0, "id".to_owned(), id.as_str().into());
         notes.push(format!("named a step {id}"));
         taken.push(id);
     }
 }
 
-/// The tools that a plan calls, each once.
+/// Returns the tools that a plan calls, without duplicates.
 pub(crate) fn tools(record: &Object) -> Vec<String> {
     let steps = record.get("execution_plan").and_then(Value::as_array);
     let tool = |step: &Value| Some(step.get("toolName")?.as_str()?.trim().to_owned());

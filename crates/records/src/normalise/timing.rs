@@ -1,8 +1,7 @@
-//! What `trigger_config` says: lengths of time, instants, prose, zones.
+//! Fixes for the values in `trigger_config`: durations, instants, prose, time zones.
 //!
-//! Delays and words become instants here and nowhere else, so that no model
-//! has to calculate (X4). A value that cannot be read, or that stands beside
-//! another timing, is left for `check`.
+//! Delays and phrases are converted to instants only here, so that no model has to calculate (X4). A value
+//! that is invalid, or that conflicts with another timing, is left for `check`.
 
 use deft_model::Object;
 use deft_schedule::{
@@ -19,7 +18,8 @@ use super::Draft;
 use crate::json;
 use crate::names::{DELAYS, INTERVALS, WORDED, phrase_field, says_when};
 
-/// Fences and quotes around times, and a zone in front of a cron expression.
+/// Removes lists, fences, quotes and `cron:` around times, and moves a zone in front of a cron expression to
+/// `timezone`.
 pub(super) fn clean(draft: &mut Draft<'_>) {
     let Some(config) = draft.config_mut() else {
         return;
@@ -53,14 +53,14 @@ pub(super) fn clean(draft: &mut Draft<'_>) {
     draft.applied.extend(notes);
 }
 
-/// `CRON_TZ=Europe/Berlin 0 9 * * *`.
+/// Splits `CRON_TZ=Europe/Berlin 0 9 * * *`.
 fn zoned(schedule: &Value) -> Option<(String, String)> {
     let (zone, rest) = schedule.as_str()?.split_once(' ')?;
     let zone = zone.strip_prefix("CRON_TZ=").or(zone.strip_prefix("TZ="))?;
     Some((zone.to_owned(), rest.trim().to_owned()))
 }
 
-/// A zone that means the host's is none.
+/// Removes a time zone that stands for the host's.
 pub(super) fn zone(draft: &mut Draft<'_>) {
     let Some(config) = draft.config_mut() else {
         return;
@@ -73,7 +73,7 @@ pub(super) fn zone(draft: &mut Draft<'_>) {
     }
 }
 
-/// The zone of the record's times; `None` when it names one that is none.
+/// Returns the time zone of the record's times; `None` if it names an unknown one.
 pub(super) fn zone_of(draft: &Draft<'_>) -> Option<TimeZone> {
     let config = draft.config().and_then(|config| config.get("timezone"));
     match config.or(draft.record.get("timezone")) {
@@ -82,7 +82,7 @@ pub(super) fn zone_of(draft: &Draft<'_>) -> Option<TimeZone> {
     }
 }
 
-/// The only key that says when, if there is one only.
+/// Returns the key of the timing, if there is exactly one.
 fn single(config: &Object) -> Option<&str> {
     let mut timings = config.keys().filter(|key| says_when(key));
     let (only, None) = (timings.next()?, timings.next()) else {
@@ -91,7 +91,7 @@ fn single(config: &Object) -> Option<&str> {
     Some(only)
 }
 
-/// Replaces a timing by what it means.
+/// Replaces a timing by its converted form.
 fn settle(draft: &mut Draft<'_>, from: &str, (to, value): (&str, Value)) {
     if let Some(config) = draft.config_mut() {
         json::take(config, to);
@@ -100,7 +100,7 @@ fn settle(draft: &mut Draft<'_>, from: &str, (to, value): (&str, Value)) {
     }
 }
 
-/// `{"frequency": "daily", "time": "09:00"}` is one timing in two fields.
+/// Combines the two fields of `{"frequency": "daily", "time": "09:00"}`.
 pub(super) fn combine(draft: &mut Draft<'_>) {
     let Some(config) = draft.config_mut() else {
         return;
@@ -130,7 +130,7 @@ pub(super) fn combine(draft: &mut Draft<'_>) {
     draft.note(note);
 }
 
-/// Lengths of time until a single fire become its instant (S0.36).
+/// Converts delays to the instant of the fire (S0.36).
 pub(super) fn delays(draft: &mut Draft<'_>) {
     let Some((config, zone)) = draft.config().zip(zone_of(draft)) else {
         return;
@@ -161,7 +161,7 @@ pub(super) fn delays(draft: &mut Draft<'_>) {
     draft.note(format!("turned {} into at", names.join(" and ")));
 }
 
-/// A delay, unless the key means something else or nothing comes of it.
+/// Returns the delay in a field; `None` if the field is not a delay or is invalid.
 fn delay(key: &str, value: &Value) -> Option<SignedDuration> {
     let unit = DELAYS.iter().find(|(name, _)| *name == key);
     let length = match (unit, json::number(value)) {
@@ -180,7 +180,7 @@ fn seconds(count: f64) -> Option<SignedDuration> {
     SignedDuration::try_from_secs_f64(count).ok()
 }
 
-/// Lengths of time between fires become whole minutes.
+/// Converts intervals to whole minutes.
 pub(super) fn intervals(draft: &mut Draft<'_>) {
     let Some(config) = draft.config() else {
         return;
@@ -210,14 +210,14 @@ fn interval(key: &str, value: &Value) -> Option<u64> {
             let text = value.as_str()?;
             spelled_length(text.strip_prefix("every ").unwrap_or(text))?.as_secs_f64() / 60.0
         }
-        // A bare number has the unit of the field it stands for.
+        // A bare number counts minutes.
         (None, Some(count)) if matches!(key, "every" | "interval") => count,
         (None, _) => return None,
     };
     json::whole(length).filter(|minutes| *minutes > 0)
 }
 
-/// Times in prose (S0.25).
+/// Converts times in prose (S0.25).
 pub(super) fn words(draft: &mut Draft<'_>) {
     let Some((config, zone)) = draft.config().zip(zone_of(draft)) else {
         return;
@@ -247,8 +247,8 @@ pub(super) fn words(draft: &mut Draft<'_>) {
     draft.note(note);
 }
 
-/// Instants without an offset are wall time in the skill's zone (X4), and
-/// numbers count from 1970.
+/// Converts instants without an offset, which are wall time in the skill's zone (X4), and numbers, which
+/// count from 1970.
 pub(super) fn instants(draft: &mut Draft<'_>) {
     let Some((config, zone)) = draft.config().zip(zone_of(draft)) else {
         return;
@@ -275,13 +275,13 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
     draft.note(note);
 }
 
-/// Describes how a wall time was read. A time that the clocks skip moves to the end of the gap, and the
-/// text says so.
+/// Describes how a wall time was interpreted. A time that is skipped by a clock change moves to the end of
+/// the gap, and the text mentions it.
 fn placed(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
     let placed = format!("placed {key} in {}", zone_name(zone));
     let written = DateTimeParser::new().parse_datetime(text.trim()).ok();
     let local = at.to_zoned(zone.clone()).datetime();
-    // In a zone of its own, in brackets, it is another time here by right.
+    // A text with its own zone in brackets has another local time here by definition.
     let moved = |written: &DateTime| *written != local && !text.contains('[');
     match written.filter(moved) {
         Some(written) => format!(
@@ -303,7 +303,7 @@ fn settle_when(draft: &mut Draft<'_>) {
     }
 }
 
-/// Seconds or milliseconds since 1970. Smaller numbers are something else.
+/// Parses seconds or milliseconds since 1970. Smaller numbers have another meaning.
 fn epoch(value: &Value) -> Option<Timestamp> {
     let count = json::whole(json::number(value)?).and_then(|count| i64::try_from(count).ok())?;
     match count {
@@ -318,8 +318,8 @@ fn has_offset(text: &str) -> bool {
     pieces.is_ok_and(|pieces| pieces.offset().is_some())
 }
 
-/// A cron expression without a zone gets the host's, so that it does not move
-/// when the host does (S0.29).
+/// Adds the host's time zone to a cron expression without one, so that its times stay the same when the
+/// host's zone changes (S0.29).
 pub(super) fn add_zone(draft: &mut Draft<'_>) {
     let name = draft.moment.zone.iana_name().map(str::to_owned);
     let own = draft.record.contains_key("timezone");

@@ -1,7 +1,6 @@
-//! The shape of `trigger_config`: what belongs into it, under which names, and
-//! what does not.
+//! Fixes for the shape of `trigger_config`: which fields belong in it, and under which names.
 //!
-//! Not here: what the values mean; see `timing`.
+//! Not here: the meaning of the values; see `timing`.
 
 use deft_model::{Choice, Trigger};
 use serde_json::{Value, json};
@@ -11,7 +10,7 @@ use super::fields::is_blank;
 use crate::json;
 use crate::names::{DELAYS, INTERVALS, is_timing, snake, timing};
 
-/// `trigger` is a kind of trigger, or all about it.
+/// Splits `trigger`, which is either a trigger type or a whole `trigger_config`.
 pub(super) fn split(draft: &mut Draft<'_>) {
     let key = draft.record.keys().find(|key| snake(key) == "trigger");
     if let Some(key) = key.cloned() {
@@ -34,8 +33,8 @@ pub(super) fn split(draft: &mut Draft<'_>) {
     }
 }
 
-/// A config that is text says when, a schedule that is a mapping is a config,
-/// and a list of one is that one.
+/// Converts a `trigger_config` that is text to a timing, unwraps a mapping in `schedule`, and unwraps a list
+/// with one item.
 pub(super) fn wrap(draft: &mut Draft<'_>) {
     if let Some(Value::Array(items)) = draft.record.get("trigger_config")
         && let [only] = &items[..]
@@ -64,14 +63,14 @@ pub(super) fn wrap(draft: &mut Draft<'_>) {
     }
 }
 
-/// Timings at the root belong into `trigger_config` (S0.34).
+/// Moves timings at the root into `trigger_config` (S0.34).
 pub(super) fn nest(draft: &mut Draft<'_>) {
     let stays = !draft
         .record
         .keys()
         .any(|key| is_timing(key) && key != "timezone");
     let timed = draft.config().is_some();
-    // A zone alone is the skill's own, for its budgets and its days.
+    // A time zone without a timing belongs to the skill, for its budgets and days.
     let moves = |key: &&String| is_timing(key) && (*key != "timezone" || timed || !stays);
     let keys: Vec<String> = draft.record.keys().filter(moves).cloned().collect();
     for key in keys {
@@ -83,7 +82,7 @@ fn nest_one(draft: &mut Draft<'_>, key: &str) {
     let Some(value) = draft.record.get(key).cloned() else {
         return;
     };
-    // Nothing at the root of an update takes a timing away.
+    // Null at the root of an update removes the timing.
     let config = draft.record.entry("trigger_config").or_insert(json!({}));
     if config.is_null() {
         *config = json!({});
@@ -91,7 +90,7 @@ fn nest_one(draft: &mut Draft<'_>, key: &str) {
     let Some(config) = config.as_object_mut() else {
         return;
     };
-    // Two that differ stay where they are, so that both are seen.
+    // Two different values stay where they are, so that `check` reports both.
     if config
         .get(key)
         .is_some_and(|inner| !is_blank(inner) && *inner != value)
@@ -103,7 +102,7 @@ fn nest_one(draft: &mut Draft<'_>, key: &str) {
     draft.note(format!("re-nested {key}"));
 }
 
-/// Fields of `trigger_config` by other names (S0.35).
+/// Renames alternative names of `trigger_config` fields (S0.35).
 pub(super) fn rename(draft: &mut Draft<'_>) {
     let Some(config) = draft.config_mut() else {
         return;
@@ -131,7 +130,7 @@ pub(super) fn rename(draft: &mut Draft<'_>) {
     draft.applied.extend(notes);
 }
 
-/// What a model put into `trigger_config` and what is not about time.
+/// Moves fields that are not about time out of `trigger_config`.
 pub(super) fn hoist(draft: &mut Draft<'_>) {
     let Some(config) = draft.config_mut() else {
         return;
@@ -159,8 +158,7 @@ pub(super) fn hoist(draft: &mut Draft<'_>) {
     }
 }
 
-/// Timings that say nothing: absent ones, and zeros beside one that says
-/// something, because some models fill in every field there is.
+/// Removes blank timings, and zeros next to a valid timing, because some models fill in every field.
 pub(super) fn drop_blanks(draft: &mut Draft<'_>) {
     let changes = draft.changes;
     let Some(config) = draft.config_mut() else {
@@ -170,14 +168,14 @@ pub(super) fn drop_blanks(draft: &mut Draft<'_>) {
         let counted = |table: &[(&str, f64)]| table.iter().any(|(name, _)| *name == key);
         (counted(DELAYS) || counted(INTERVALS)) && json::number(value) == Some(0.0)
     };
-    // `"repeat": false` says that it is once.
+    // `"repeat": false` means once.
     let never = |key: &str, value: &Value| key == "every" && *value == Value::Bool(false);
     let says = |(key, value): (&String, &Value)| {
         key != "timezone" && !is_blank(value) && !zero(key, value) && !never(key, value)
     };
     let others = config.iter().any(says);
     let empty = |(key, value): (&String, &Value)| {
-        // Alone in an update, nothing at all takes the timing away.
+        // As the only timing of an update, null removes the timing.
         let removes = changes && !others && value.is_null();
         let empty = is_blank(value) && !removes || others && zero(key, value) || never(key, value);
         empty.then(|| key.clone())
@@ -194,7 +192,7 @@ pub(super) fn drop_blanks(draft: &mut Draft<'_>) {
     }
 }
 
-/// The kind of trigger in one of our words.
+/// Normalises the word for the trigger type.
 pub(super) fn spell(draft: &mut Draft<'_>) {
     let given = draft.record.get("trigger_type").and_then(Value::as_str);
     let Some((given, kind)) = given.and_then(|word| Some((word.to_owned(), kind(word)?))) else {
@@ -207,7 +205,7 @@ pub(super) fn spell(draft: &mut Draft<'_>) {
     }
 }
 
-/// What models call the kinds of trigger.
+/// Returns the trigger type that a word of a model means.
 fn kind(word: &str) -> Option<Trigger> {
     match snake(word).as_str() {
         "cron" | "schedule" | "scheduled" | "interval" | "recurring" | "recurrence" | "timer"

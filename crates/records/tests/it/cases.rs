@@ -1,8 +1,7 @@
-//! Case files: what a model sent, and the whole of what became of it.
+//! Case files: the input of a model and the complete result.
 //!
-//! A file has the present, a zone and the tools that are known, for all of its
-//! cases. `input` is what was sent, to `memory_update_skill` where there is an
-//! `existing` record, and to `queue_task` where the file says so.
+//! The time, the zone and the known tools of a file apply to all of its cases. `input` is sent to
+//! `memory_update_skill` if there is an `existing` record, and to `queue_task` if the file sets `queue`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +10,7 @@ use deft_model::{Object, nearest};
 use deft_records::{Moment, NormalisedRecord, ToolState, check, describe, job, merge, normalise};
 use serde_json::{Value, json};
 
-/// All cases of a file.
+/// The contents of a case file.
 struct File {
     moment: Moment,
     known: Vec<String>,
@@ -49,7 +48,7 @@ fn load(path: &Path) -> File {
     }
 }
 
-/// The case with what really happens.
+/// Returns the case with its actual result.
 fn outcome(file: &File, case: &Object) -> Object {
     let mut out = Object::new();
     for key in ["name", "existing", "input"] {
@@ -116,7 +115,7 @@ fn judge(file: &File, normalised: &NormalisedRecord, out: &mut Object) {
     }
 }
 
-/// The file as it is written, one line for each part of a case.
+/// Renders the file with one line for each part of a case.
 fn written(head: &Object, cases: &[Object]) -> String {
     let mut out = "{\n".to_owned();
     for (key, value) in head {
@@ -135,8 +134,7 @@ fn written(head: &Object, cases: &[Object]) -> String {
     out
 }
 
-/// What happens instead is written beside the build, to be compared and, when
-/// it is right, copied.
+/// The actual result is written to the build folder, to be compared and, if it is correct, copied.
 #[test]
 fn cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");

@@ -1,4 +1,4 @@
-//! Whatever a model sends: nothing panics, and mending is done once.
+//! Properties for arbitrary input: nothing panics, and normalising is idempotent.
 
 use deft_model::{Choice, Object, Trigger};
 use deft_records::{Moment, ToolState, check, describe, job, merge, normalise, target};
@@ -12,7 +12,7 @@ fn moment() -> Moment {
     }
 }
 
-/// Names that mean something here, and a few that do not.
+/// Known keys, and a few unknown ones.
 fn key() -> impl Strategy<Value = String> {
     const KNOWN: &[&str] = &[
         "name",
@@ -143,12 +143,12 @@ proptest! {
                 Err(refusal) => prop_assert!(!refusal.problems.is_empty()),
             }
         }
-        // What was never mended is refused or taken, too.
+        // Records that were not normalised do not panic either.
         drop(check(&args, &moment(), &known));
         drop(target(&args));
     }
 
-    /// A job that is taken is a record that is taken, unless a template in it is wrong.
+    /// A valid job is a valid record, unless it contains an invalid template.
     #[test]
     fn jobs_are_records(args in object()) {
         let known = |_: &str| ToolState::Known;
@@ -158,7 +158,7 @@ proptest! {
         }
     }
 
-    /// What was stored and is stored again is the same skill.
+    /// Storing a stored record again gives the same skill.
     #[test]
     fn an_empty_update_changes_nothing(args in object()) {
         let known = |_: &str| ToolState::Known;

@@ -1,4 +1,4 @@
-//! What models are shown.
+//! The tool definitions that models get.
 
 use deft_records::tool_schemas;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn the_tools_of_the_seeds() {
     );
 }
 
-/// A model that is shown a property without a word about it guesses.
+/// Models guess the meaning of a property without a description.
 #[test]
 fn every_property_is_described() {
     fn walk(schema: &Value, path: &str) {
@@ -53,7 +53,7 @@ fn optional_values_may_be_null_and_numbers_may_be_texts() {
     );
 }
 
-/// The fields that are shown are fields of a record, under their own names.
+/// The listed fields are fields of a record, with their own names.
 #[test]
 fn fields_are_those_of_records() {
     let record = deft_skillfile::schema(deft_skillfile::Schema::Record);

@@ -1,12 +1,12 @@
-//! Agents: folders with an `AGENT.md`, and the one that is there without any file.
+//! Agents: folders with an `AGENT.md`, and the default agent, which needs no file.
 //!
-//! Not here: what an agent is told and may use beyond what its file says.
+//! Not here: prompts and rights of an agent beyond the contents of its file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use deft_model::Agent;
+use deft_model::{Agent, DEFAULT_AGENT};
 use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, parse};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -19,20 +19,17 @@ use crate::report::State;
 use crate::survey::Folder;
 use crate::unit::{LoadedAgent, Unit};
 
-/// The agent that is there without any file.
-pub const DEFAULT_AGENT: &str = "thinker";
-
 const TEXT: &str = include_str!("thinker/AGENT.md");
 
-/// The agent that is there without any file. A file of the same id takes its place.
-pub fn default_agent() -> Arc<LoadedAgent> {
+/// Returns the default agent. A file with the same id replaces it.
+pub(crate) fn default_agent() -> Arc<LoadedAgent> {
     static DEFAULT: LazyLock<Arc<LoadedAgent>> = LazyLock::new(|| {
         let place = Place {
             file: "AGENT.md",
             folder: DEFAULT_AGENT,
             domain: None,
         };
-        // Nothing in it depends on the present.
+        // Nothing in the text depends on the current time.
         let moment = Moment {
             now: Timestamp::UNIX_EPOCH,
             zone: TimeZone::UTC,
@@ -40,7 +37,7 @@ pub fn default_agent() -> Arc<LoadedAgent> {
         let parsed = parse(TEXT.as_bytes(), &place, Profile::Deft, &moment);
         let agent = match parsed.document {
             Some(Document::Agent(agent)) => *agent,
-            // A test holds the text to being good; the fallback may do nothing at all.
+            // A test verifies that the text is valid; the fallback agent may do nothing.
             _ => Agent::new(DEFAULT_AGENT),
         };
         Arc::new(LoadedAgent {
@@ -56,7 +53,7 @@ pub fn default_agent() -> Arc<LoadedAgent> {
 #[derive(Clone, Debug)]
 pub(crate) struct Agents {
     loaded: BTreeMap<String, Arc<LoadedAgent>>,
-    /// Agents that should be there and are not, with the file that should define them.
+    /// Ids of agents that failed to load, with the file that should define each.
     missed: BTreeMap<String, Arc<Path>>,
 }
 
@@ -79,7 +76,7 @@ impl Agents {
         self.loaded.get(id)
     }
 
-    /// Adds an agent unless another file came first.
+    /// Adds an agent unless an earlier file defines the same id.
     pub(crate) fn add(&mut self, loaded: &Arc<LoadedAgent>) -> State {
         let id = loaded.agent.id.clone();
         let first = self.loaded.get(&id).and_then(|first| first.path.as_ref());
@@ -95,8 +92,8 @@ impl Agents {
         }
     }
 
-    /// A file that was never good. What it should say may be a limit, so neither the default agent
-    /// nor a file further back stands in for it.
+    /// Records a file that was never valid. The file may be meant to set a limit, so neither the default
+    /// agent nor a later file replaces it.
     pub(crate) fn miss(&mut self, path: &Arc<Path>) {
         let id = path.parent().and_then(file_name);
         let is_agent = file_name(path) == Some("AGENT.md");
@@ -111,7 +108,7 @@ impl Agents {
     }
 }
 
-/// What a folder of agents holds: at the top one folder for each agent, in those an `AGENT.md`.
+/// Loads a folder of agents: at the top level one folder for each agent, and in those an `AGENT.md`.
 pub(crate) fn fill(
     context: &FolderContext<'_>,
     folder: &mut Folder,

@@ -1,5 +1,5 @@
-//! What an agent may use, as entries of its prompt. The prompt decides how many of them there is
-//! room for.
+//! Entries of the prompt for the skills and commands that an agent may use. The prompt decides how many of
+//! them fit.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,16 @@ use super::listing::{escape, listed, xml};
 use super::{is_hidden, offered, one_line};
 use crate::snapshot::Snapshot;
 
-/// How many commands of each domain stand in the quick reference before any was used.
+/// Number of commands per domain in the quick reference, besides commands that were used.
 const FIRST_OF_DOMAIN: usize = 2;
 
-/// Whether an agent may use a skill.
+/// Returns whether an agent may use a skill.
 pub fn may_use(agent: &Agent, skill: &Skill) -> bool {
     agent.may_use_skill(skill.id.as_str(), skill.domain.as_deref())
 }
 
-/// The entries of `<available_skills>`: what has keywords is matched and not listed (S0.18).
+/// Returns the entries of `<available_skills>`. Skills with keywords are not listed, because messages select
+/// them (S0.18).
 pub fn skill_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
     let fits = |skill: &Skill| skill.keywords.is_empty() && may_use(agent, skill);
     offered(snapshot)
@@ -33,8 +34,8 @@ pub fn skill_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
         .collect()
 }
 
-/// Workflows that an agent may run, each in a line. They are run, not loaded, and each says so, because
-/// it stands among skills that are; where its file is does not matter.
+/// Returns one line for each workflow that the agent may run. Each line mentions that the workflow is run,
+/// because it is listed among skills that are loaded. The path of the file is omitted.
 pub fn workflow_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
     let fits = |skill: &Skill| {
         skill.dialect == Dialect::Workflow && !is_hidden(skill) && may_use(agent, skill)
@@ -56,7 +57,7 @@ pub fn workflow_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> 
         .collect()
 }
 
-/// The domains in which there is something that the agent may use, as `get_skill` shows them.
+/// Returns the domains with at least one skill that the agent may use, as `get_skill` shows them.
 pub fn domain_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
     let usable = |id: &deft_model::SkillId| {
         let loaded = snapshot.skill(id.as_str());
@@ -77,9 +78,9 @@ pub fn domain_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
         .collect()
 }
 
-/// Usage lines of the most common commands (S2.32): those that were used, by how often, and the
-/// first ones of each domain, all of which can be run. Pages are read for this, so the result is worth keeping as long as
-/// the snapshot is.
+/// Returns usage lines of the most common commands that can be run (S2.32): those in `uses`, ranked by count,
+/// and the first ones of each domain. This reads man pages, so callers should cache the result for the
+/// lifetime of the snapshot.
 pub fn command_entries(
     snapshot: &Snapshot,
     agent: &Agent,
@@ -112,7 +113,7 @@ pub fn command_entries(
     entries
 }
 
-/// The first line of a page's usage, without the fence around it.
+/// Returns the first line of the usage section, without a code fence.
 fn usage(page: &str) -> Option<String> {
     let sections = sections(page);
     let section = sections

@@ -1,4 +1,4 @@
-//! `get_skill` in its four levels, by tag, and `--help` (S2.24 to S2.33).
+//! `get_skill` with its four levels and search by tag, and `--help` (S2.24 to S2.33).
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use super::{missing_handler, one_line};
 use crate::snapshot::Snapshot;
 use crate::unit::LoadedSkill;
 
-/// What `get_skill` was asked about.
+/// The argument of `get_skill`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Nothing: all domains.
+    /// All domains (empty argument).
     All,
-    /// A domain, or a skill that belongs to none.
+    /// A domain, or a skill without a domain.
     Name(String),
-    /// Every skill of a domain.
+    /// All skills of a domain.
     Whole(String),
     /// The skills with a tag.
     Tag(String),
 }
 
 impl Topic {
-    /// Reads what stands behind `get_skill:`.
+    /// Parses the text after `get_skill:`.
     pub fn parse(path: &str) -> Self {
         let path = path.trim();
         if path.is_empty() {
@@ -40,45 +40,45 @@ impl Topic {
     }
 }
 
-/// Nothing goes by that name.
+/// An unknown skill, domain or tag.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// No such domain.
+    /// No domain has this name.
     #[error("Unknown domain: {name}")]
     Domain {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What was probably meant.
+        /// A similar name.
         near: Option<String>,
     },
-    /// No such domain, or nothing in it.
+    /// No domain has this name, or it has no skills.
     #[error("Unknown domain or no skills: {name}")]
     EmptyDomain {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What was probably meant.
+        /// A similar name.
         near: Option<String>,
     },
-    /// No such skill.
+    /// No skill has this name.
     #[error("Unknown skill: {name}")]
     Skill {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What was probably meant.
+        /// A similar name.
         near: Option<String>,
     },
     /// No skill has this tag.
     #[error("Unknown tag: {name}")]
     Tag {
-        /// What was asked for.
+        /// The requested tag.
         name: String,
-        /// What was probably meant.
+        /// A similar tag.
         near: Option<String>,
     },
 }
 
 impl Unknown {
-    /// The stable code of the error (S2.44).
+    /// Returns the stable code of the error (S2.44).
     pub fn code(&self) -> ProblemCode {
         match self {
             Self::Domain { .. } | Self::EmptyDomain { .. } => ProblemCode::UnknownDomain,
@@ -87,7 +87,7 @@ impl Unknown {
         }
     }
 
-    /// What was probably meant.
+    /// Returns a similar name, if there is one.
     pub fn near(&self) -> Option<&str> {
         match self {
             Self::Domain { near, .. }
@@ -98,15 +98,15 @@ impl Unknown {
     }
 }
 
-/// Why a command cannot be run, if that is known. Pages say so wherever they are shown.
+/// Returns why a command cannot be run, if known. The reason is shown on the page of the command.
 pub type Unavailable<'a> = &'a dyn Fn(&Skill) -> Option<String>;
 
-/// The answer to `get_skill`, as far as skills alone tell what is available.
+/// Answers `get_skill`, based only on skills: unavailable tools are not reported.
 pub fn get_skill(snapshot: &Snapshot, topic: &Topic) -> Result<String, Unknown> {
     get_skill_with(snapshot, topic, &missing_handler)
 }
 
-/// The answer to `get_skill` with what is known of tools.
+/// Answers `get_skill`; `unavailable` reports commands that cannot be run.
 pub fn get_skill_with(
     snapshot: &Snapshot,
     topic: &Topic,
@@ -136,12 +136,12 @@ pub fn get_skill_with(
     }
 }
 
-/// The page of a skill, as far as skills alone tell what is available.
+/// Returns the page of a skill, based only on skills: unavailable tools are not reported.
 pub fn help(snapshot: &Snapshot, name: &str) -> Result<String, Unknown> {
     help_with(snapshot, name, &missing_handler)
 }
 
-/// The page of a skill, the same for `get_skill` and `--help` (S2.28).
+/// Returns the page of a skill, identical for `get_skill` and `--help` (S2.28).
 fn help_with(
     snapshot: &Snapshot,
     name: &str,
@@ -158,7 +158,7 @@ fn help_with(
         let near = nearest_name(&name, skills).map(str::to_owned);
         return Err(Unknown::Skill { name, near });
     }
-    // A word that is no name may be a tag.
+    // A word that is not a name may be a tag.
     if let Ok(list) = tagged(snapshot, &name, unavailable) {
         return Ok(list);
     }
@@ -174,7 +174,7 @@ fn page(loaded: &LoadedSkill, unavailable: Unavailable<'_>) -> String {
     }
 }
 
-/// The skills with a tag, one to a line (S2.33).
+/// Lists the skills with a tag, one per line (S2.33).
 fn tagged(snapshot: &Snapshot, tag: &str, unavailable: Unavailable<'_>) -> Result<String, Unknown> {
     let query = Query {
         tag: Some(tag.to_owned()),

@@ -1,4 +1,4 @@
-//! `<available_skills>`: the short list that goes into a prompt (S0.18).
+//! `<available_skills>`: the short list of skills in a prompt (S0.18).
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -8,32 +8,32 @@ use deft_model::SkillId;
 use crate::snapshot::Snapshot;
 use crate::unit::LoadedSkill;
 
-/// The longest list of names behind the list of skills.
+/// Maximum length of the list of names after the list of skills.
 const MAX_NAMES_CHARS: usize = 400;
 
 /// One entry of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedSkill<'a> {
-    /// What a model may pass to load it.
+    /// The name that a model passes to load the skill.
     pub name: &'a str,
-    /// What it is for.
+    /// The purpose of the skill.
     pub description: &'a str,
     /// The file that defines it.
     pub location: &'a Path,
 }
 
-/// A list that was made to fit.
+/// A list of skills of limited size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// The text for the prompt.
     pub text: String,
-    /// The skills in it.
+    /// The listed skills.
     pub listed: Vec<SkillId>,
-    /// The skills that did not fit, the next best first.
+    /// The skills that did not fit, most important first.
     pub left_out: Vec<SkillId>,
 }
 
-/// The list as the open format's reference writes it, byte for byte.
+/// Renders the list exactly like the reference implementation of the open format.
 pub fn available_skills<'a>(entries: impl IntoIterator<Item = ListedSkill<'a>>) -> String {
     let mut out = String::from("<available_skills>\n");
     for entry in entries {
@@ -52,7 +52,7 @@ pub(super) fn xml(entry: &ListedSkill<'_>) -> String {
     )
 }
 
-/// What `html.escape` does.
+/// Escapes text like Python's `html.escape`.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -68,9 +68,8 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// The skills that have no keywords, the most important first, as many as fit
-/// into `max_chars`. Behind the list stands what was left out, so that nothing
-/// vanishes without a word.
+/// Lists the skills without keywords, most important first, as many as fit into `max_chars`. A note after the
+/// list reports the skills that were left out.
 pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
     let ranked = ranked(snapshot);
     let all = available_skills(ranked.iter().map(|loaded| listed(loaded)));
@@ -106,7 +105,7 @@ pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
     }
 }
 
-/// A list is for choosing, so what is matched by keywords is not in it.
+/// Returns the skills for the list. Skills with keywords are excluded, because messages select them.
 fn ranked(snapshot: &Snapshot) -> Vec<&LoadedSkill> {
     let mut skills: Vec<&LoadedSkill> = super::offered(snapshot)
         .filter(|loaded| loaded.skill.keywords.is_empty())
@@ -123,7 +122,7 @@ pub(super) fn listed(loaded: &LoadedSkill) -> ListedSkill<'_> {
     }
 }
 
-/// Says what was left out: how many, and their names as far as there is room.
+/// Renders the note about left-out skills: their number, and as many names as fit.
 fn note(left_out: &[&LoadedSkill], room: usize) -> String {
     if left_out.is_empty() {
         return String::new();

@@ -1,8 +1,6 @@
-//! What people and models are shown of the skills: a little at first, more on
-//! demand.
+//! Presentation of skills to people and models: a short list first, details on demand.
 //!
-//! Everything here takes a [`Snapshot`] and returns text or
-//! JSON; nothing is read from disk and nothing is run.
+//! All functions take a [`Snapshot`] and return text or JSON. Not here: reading files and running skills.
 
 mod entries;
 mod help;
@@ -14,9 +12,7 @@ pub use entries::{command_entries, domain_entries, may_use, skill_entries, workf
 pub use help::{Topic, Unavailable, Unknown, get_skill, get_skill_with, help};
 pub use listing::{ListedSkill, Listing, available_skills, listing};
 pub use search::{Query, has_tag, search};
-pub use tool::{
-    ServedSkill, load_failure, load_skill, load_skill_as, served_line, skill_tool, skill_tool_spec,
-};
+pub use tool::{ServedSkill, load_skill, served_line, skill_tool, skill_tool_spec};
 
 use deft_model::{Body, Dialect, Handler, Skill};
 use serde_json::Value;
@@ -24,12 +20,12 @@ use serde_json::Value;
 use crate::snapshot::Snapshot;
 use crate::unit::LoadedSkill;
 
-/// Whether a skill asks not to be offered to models.
+/// Returns whether a skill must not be offered to models.
 pub fn is_hidden(skill: &Skill) -> bool {
     skill.extra.get("disable-model-invocation") == Some(&Value::Bool(true))
 }
 
-/// Why a command cannot be run by what its page says alone: deft has no such handler in this version.
+/// Returns why the handler of a command is unavailable: this version of deft does not implement it.
 pub fn missing_handler(skill: &Skill) -> Option<String> {
     let Body::Manual { handler, .. } = &skill.body else {
         return None;
@@ -42,8 +38,8 @@ pub fn missing_handler(skill: &Skill) -> Option<String> {
     }
 }
 
-/// What a model may load by name: skills of the open format and records.
-/// Commands have `get_skill`, workflows are run.
+/// Returns the skills that a model may load by name: those of the open format, and records. Commands are
+/// shown by `get_skill`, workflows are run.
 fn offered(snapshot: &Snapshot) -> impl Iterator<Item = &LoadedSkill> {
     let prose = |skill: &Skill| matches!(skill.dialect, Dialect::AgentSkills | Dialect::Record);
     let skills = snapshot.skills().map(|loaded| &**loaded);

@@ -1,24 +1,24 @@
-//! Finds skills by what is written about them (S2.33).
+//! Search for skills in their descriptive fields (S2.33).
 
 use deft_model::{Skill, Tier};
 
 use crate::snapshot::Snapshot;
 use crate::unit::LoadedSkill;
 
-/// What is looked for; everything that is given must fit.
+/// A search; a skill must match all given criteria.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words, each of which must occur somewhere.
+    /// Words that must all occur in the skill.
     pub words: Vec<String>,
-    /// The domain.
+    /// The domain of the skill.
     pub domain: Option<String>,
-    /// A tag.
+    /// A tag of the skill or its domain.
     pub tag: Option<String>,
-    /// The tier.
+    /// The tier of the skill.
     pub tier: Option<Tier>,
 }
 
-/// The skills that fit, the best first; without words, by id.
+/// Returns the matching skills, best match first; without words, ordered by id.
 pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a LoadedSkill> {
     let fits = |skill: &Skill| {
         let same = |tag: &String| has_tag(snapshot, skill, tag);
@@ -36,12 +36,12 @@ pub fn search<'a>(snapshot: &'a Snapshot, query: &Query) -> Vec<&'a LoadedSkill>
     let mut found: Vec<(u32, &LoadedSkill)> = skills
         .filter_map(|loaded| Some((score(&loaded.skill, &query.words)?, loaded)))
         .collect();
-    // A stable sort keeps the order of ids among equals.
+    // The stable sort keeps equal scores ordered by id.
     found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     found.into_iter().map(|(_, loaded)| loaded).collect()
 }
 
-/// Whether a skill or the index of its domain has a tag, whatever the case.
+/// Returns whether a skill or the index of its domain has a tag, ignoring case.
 pub fn has_tag(snapshot: &Snapshot, skill: &Skill, tag: &str) -> bool {
     let domain = skill.domain.as_deref();
     let domain = domain.and_then(|name| snapshot.domain(name));
@@ -52,7 +52,7 @@ pub fn has_tag(snapshot: &Snapshot, skill: &Skill, tag: &str) -> bool {
     tags.any(|known| known.eq_ignore_ascii_case(tag))
 }
 
-/// How well a skill fits the words; `None` when one of them occurs nowhere.
+/// Returns how well a skill matches the words; `None` if one of them does not occur.
 fn score(skill: &Skill, words: &[String]) -> Option<u32> {
     words
         .iter()

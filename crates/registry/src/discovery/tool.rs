@@ -1,4 +1,4 @@
-//! The `skill` tool that a model loads skills with (S4.11 to S4.14).
+//! The `skill` tool with which a model loads skills (S4.11 to S4.14).
 
 use std::cmp::Reverse;
 
@@ -11,25 +11,25 @@ use super::listing::escape;
 use super::{offered, one_line};
 use crate::snapshot::Snapshot;
 
-/// The tool with everything there is; `None` when there is nothing to load, as a tool without
-/// choices only confuses.
+/// Returns the tool with all skills. `None` without skills, because a tool without choices confuses models.
 pub fn skill_tool(snapshot: &Snapshot) -> Option<ToolSpec> {
     let skills = offered(snapshot).map(|loaded| &loaded.skill).collect();
     spec(skills, &[], line, usize::MAX)
 }
 
-/// A skill that an MCP server offers. Its id has the server in it.
+/// A skill provided by an MCP server. Its id contains the name of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServedSkill<'a> {
-    /// What a model may pass to load it.
+    /// The name that a model passes to load the skill.
     pub id: &'a str,
-    /// The server.
+    /// The name of the server.
     pub server: &'a str,
-    /// What it is for, as the server says.
+    /// The purpose, as described by the server.
     pub description: &'a str,
 }
 
-/// How a skill of a server is listed: with its origin, so that it cannot be taken for one of this home.
+/// Renders the list entry of a server's skill. It contains the server, so that the skill is not mistaken for
+/// a local one.
 pub fn served_line(id: &str, server: &str, description: &str) -> String {
     format!(
         "  <skill name=\"{}\" from=\"server {}\">{}</skill>\n",
@@ -39,9 +39,9 @@ pub fn served_line(id: &str, server: &str, description: &str) -> String {
     )
 }
 
-/// The tool as an agent is offered it: with the skills it may use and that `is_available`, the most
-/// important ones first in line where `max_chars` is too little for all, and playbooks by name; then
-/// those of servers. `None` when there are none (S4.14).
+/// Returns the tool for an agent: with the skills that the agent may use and that are available, then those
+/// of servers. If `max_chars` is too small for all, the least important skills are left out. Playbooks appear
+/// only by name. `None` if there are no skills (S4.14).
 pub fn skill_tool_spec(
     snapshot: &Snapshot,
     served: &[ServedSkill<'_>],
@@ -54,8 +54,8 @@ pub fn skill_tool_spec(
     spec(skills.collect(), served, short_line, max_chars)
 }
 
-/// What a model is shown is what it may pass, so names that are not listed are not in the
-/// enumeration either.
+/// Builds the tool. The enumeration of names contains exactly the names shown to the model, so left-out
+/// skills are not in it either.
 fn spec(
     mut skills: Vec<&Skill>,
     served: &[ServedSkill<'_>],
@@ -103,7 +103,7 @@ fn spec(
     })
 }
 
-/// How a skill is listed.
+/// Renders the list entry of a skill.
 type Line = fn(&Skill) -> String;
 
 fn line(skill: &Skill) -> String {
@@ -114,8 +114,8 @@ fn line(skill: &Skill) -> String {
     )
 }
 
-/// The line where every question pays for it: a playbook comes by itself when a message calls for it,
-/// so that its name in the enumeration is enough.
+/// Renders a short list entry, used where every request to a model pays for it. A playbook has none: it is
+/// loaded automatically when a message matches, so its name in the enumeration suffices.
 fn short_line(skill: &Skill) -> String {
     if skill.keywords.is_empty() {
         return line(skill);
@@ -123,7 +123,8 @@ fn short_line(skill: &Skill) -> String {
     String::new()
 }
 
-/// Keeps the most important skills that fit, by id, and at least one; says how many are gone.
+/// Keeps the most important skills that fit, at least one, and sorts them by id. Returns the number of
+/// removed skills.
 fn shorten(skills: &mut Vec<&Skill>, line: Line, max_chars: usize) -> usize {
     let size = |skill: &Skill| line(skill).chars().count();
     if skills.iter().map(|skill| size(skill)).sum::<usize>() <= max_chars {
@@ -142,29 +143,13 @@ fn shorten(skills: &mut Vec<&Skill>, line: Line, max_chars: usize) -> usize {
     count - kept
 }
 
-/// What a call of the tool returns: the skill's text, or a sentence that the
-/// model can act on.
+/// Handles a call of the tool: returns the text of the skill, or an error message for the model.
 pub fn load_skill(snapshot: &Snapshot, skill_name: &str) -> String {
-    load(snapshot, skill_name, |_| true)
-}
-
-/// The same for an agent: what it may not use is not there.
-pub fn load_skill_as(snapshot: &Snapshot, agent: &Agent, skill_name: &str) -> String {
-    load(snapshot, skill_name, |skill| may_use(agent, skill))
-}
-
-fn load(snapshot: &Snapshot, skill_name: &str, allowed: impl Fn(&Skill) -> bool) -> String {
     let mut skills = offered(snapshot).map(|loaded| &loaded.skill);
-    match skills.find(|skill| skill.id.as_str() == skill_name && allowed(skill)) {
+    match skills.find(|skill| skill.id.as_str() == skill_name) {
         Some(skill) => render::manual(skill),
         None => format!(
             "Error: Skill '{skill_name}' not found. It may have been removed or is unavailable."
         ),
     }
-}
-
-/// What a call returns when a skill is there but cannot be read, as a record from a store that
-/// does not answer (S4.13).
-pub fn load_failure(skill_name: &str, reason: &str) -> String {
-    format!("Error loading skill '{skill_name}': {reason}")
 }

@@ -1,14 +1,13 @@
-//! Agents: which there are, what a broken edit does, and what they may use.
+//! Agents: loading, broken edits, and what they may use.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use deft_model::{Agent, PromptEntry};
+use deft_model::{Agent, DEFAULT_AGENT, PromptEntry};
 use deft_registry::discovery::{
-    command_entries, domain_entries, load_failure, load_skill_as, skill_entries, skill_tool_spec,
-    workflow_entries,
+    command_entries, domain_entries, skill_entries, skill_tool_spec, workflow_entries,
 };
-use deft_registry::{DEFAULT_AGENT, Options, Snapshot, State, default_agent};
+use deft_registry::{Options, Snapshot, State};
 
 use crate::support::{FollowedRoots, World, moment, page, skill_md};
 
@@ -33,7 +32,7 @@ fn ids(snapshot: &Snapshot) -> Vec<&str> {
 fn the_default_agent_is_there_without_a_file() {
     let snapshot = load(&World::new());
     assert_eq!(ids(&snapshot), [DEFAULT_AGENT]);
-    let agent = &default_agent().agent;
+    let agent = &snapshot.agent(DEFAULT_AGENT).unwrap().agent;
     assert!(agent.allow_skills && !agent.prompt.is_blank() && !agent.may_schedule);
     assert_eq!(
         (agent.name.as_str(), agent.tools.as_ref()),
@@ -59,7 +58,7 @@ fn a_file_takes_the_place_of_the_default_agent() {
     insta::assert_snapshot!(world.states(&snapshot));
 }
 
-/// A broken file may contain a limit, so no other agent takes its place.
+/// A broken file may contain a limit, so no other agent replaces it.
 #[test]
 fn a_broken_agent_is_not_replaced_by_another() {
     let world = World::new();
@@ -139,7 +138,7 @@ fn an_agent_is_shown_what_it_may_use() {
     );
     let uses = BTreeMap::from([("email.send".to_owned(), 7)]);
     let commands = command_entries(&snapshot, &agent, &uses, &|_| None);
-    // The first two of a domain, and what was used.
+    // The first two of a domain, and the used ones.
     assert_eq!(
         names(&commands),
         ["email.draft", "email.read", "email.send", "tasks.list"]
@@ -189,13 +188,4 @@ fn an_agent_is_shown_what_it_may_use() {
     assert!(workflow_entries(&snapshot, &agent).is_empty());
     assert_eq!(names(&skill_entries(&snapshot, &agent)), ["beta"]);
     assert_eq!(names(&domain_entries(&snapshot, &agent)), ["tasks"]);
-    assert_eq!(load_skill_as(&snapshot, &agent, "beta"), "# beta\n\nDo it.");
-    assert_eq!(
-        load_skill_as(&snapshot, &agent, "alpha"),
-        "Error: Skill 'alpha' not found. It may have been removed or is unavailable."
-    );
-    assert_eq!(
-        load_failure("x", "the store does not answer"),
-        "Error loading skill 'x': the store does not answer"
-    );
 }

@@ -1,4 +1,4 @@
-//! What people and models are shown.
+//! Presentation of skills to people and models.
 
 use deft_registry::Snapshot;
 use deft_registry::discovery::{
@@ -73,7 +73,7 @@ fn get_skill_in_four_levels() {
     );
 }
 
-/// S2.28, S2.29: one page, one address.
+/// S2.28, S2.29: `get_skill` and `--help` show the same page.
 #[test]
 fn help_is_the_same_page() {
     let world = world();
@@ -84,7 +84,7 @@ fn help_is_the_same_page() {
     );
 }
 
-/// S0.18: keywords take a skill out of the list, a budget says what it left out.
+/// S0.18: skills with keywords are not listed, and a note reports what was left out.
 #[test]
 fn the_listing_fits_its_budget() {
     let world = World::new();
@@ -125,7 +125,7 @@ fn playbooks_and_hidden_skills_are_not_listed() {
     assert_eq!(ids, ["code-review"]);
 }
 
-/// S4.11 to S4.13, X13: what is shown is what may be passed.
+/// S4.11 to S4.13, X13: the shown names are the accepted names.
 #[test]
 fn the_skill_tool() {
     let world = world();
@@ -147,7 +147,7 @@ fn no_skills_no_tool() {
     assert_eq!(skill_tool(&World::new().load()), None);
 }
 
-/// S2.33: tags find skills, names find them first.
+/// S2.33: tags match, and names rank higher.
 #[test]
 fn search_ranks() {
     let world = world();
@@ -169,7 +169,7 @@ fn search_ranks() {
     assert!(find(&["nothing-like-it"]).is_empty());
 }
 
-/// S2.33: skills are found by their tags, whatever the case; an unknown tag is reported.
+/// S2.33: tags match regardless of case; an unknown tag is reported.
 #[test]
 fn get_skill_by_tag() {
     let world = world();
@@ -204,7 +204,7 @@ fn get_skill_by_tag_of_a_domain() {
     assert_eq!(ask(&snapshot, "tag:pots"), near);
 }
 
-/// S2.31, S2.45: a page whose handler is missing says so wherever it is shown.
+/// S2.31, S2.45: a page whose handler is missing mentions it wherever it is shown.
 #[test]
 fn pages_with_missing_handlers_say_so() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Folders that links lead to under several names are followed under each of them.
+//! Folders that links reach under several names are watched under each of them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use deft_registry::{Options, Snapshot};
 
 use crate::support::{World, description, moment, page, skill_md};
 
-/// A link to the folder that it is in took the events of that folder with it.
+/// Regression: a link to its own folder stopped the events of that folder.
 #[test]
 fn a_circle_does_not_end_the_watching() {
     let world = World::new();
@@ -25,7 +25,7 @@ fn a_circle_does_not_end_the_watching() {
                 && description(s, "top").as_deref() == Some(text)
         });
     }
-    // One that is made later does no harm either, nor does its going.
+    // Creating and removing another loop later does no harm either.
     symlink(world.path("skills"), world.path("skills/email/again")).unwrap();
     world.write("skills/email/send.md", page("email.send", "four"));
     followed.until("edited beside a new circle", |s| {
@@ -41,7 +41,7 @@ fn a_circle_does_not_end_the_watching() {
     });
 }
 
-/// Both names are read again, whichever of them the system tells of.
+/// Both names are read again, whichever of them the operating system reports.
 #[test]
 fn a_folder_with_two_names_is_followed_under_both() {
     let world = World::new();
@@ -123,7 +123,7 @@ fn links_into_a_folder_that_is_named_are_followed() {
     assert_eq!(**path, world.path("skills/a/SKILL.md"));
 }
 
-/// An agent has rights: its file is held to the same rule.
+/// Agents have rights, so the same rule applies to their files.
 #[test]
 fn agents_are_not_read_through_links_or_pipes() {
     let world = World::new();
@@ -161,7 +161,7 @@ fn folders_of_the_system_are_no_folders_of_skills() {
     drop(world);
 }
 
-/// Links multiply what is found; each bound is told.
+/// Links multiply the number of folders; exceeding a limit is reported.
 #[test]
 fn a_pass_has_bounds() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! What is found in folders, and what becomes of odd things in them.
+//! Loading of folders, including unusual files in them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -94,7 +94,7 @@ fn siblings_have_size_and_hash() {
     );
 }
 
-/// S4.5, S4.8: a folder with nothing in it is named, other files are not.
+/// S4.5, S4.8: a folder without a skill is reported, other files are not.
 #[test]
 fn a_folder_without_skill_md_is_reported() {
     let world = World::new();
@@ -105,7 +105,7 @@ fn a_folder_without_skill_md_is_reported() {
     insta::assert_snapshot!(world.states(&world.load()));
 }
 
-/// S4.7: no folder, no skills, no crash.
+/// S4.7: a missing folder gives no skills and no error.
 #[test]
 fn a_missing_root_is_empty() {
     let world = World::new();
@@ -184,7 +184,7 @@ fn an_index_names_its_domain() {
     assert!(!world.states(&snapshot).contains("name_path_mismatch"));
 }
 
-/// A revision depends on content and names of files, on nothing else.
+/// A revision depends only on the content and names of files.
 #[test]
 fn revisions_are_stable() {
     let (one, two) = (World::new(), World::new());
@@ -198,7 +198,7 @@ fn revisions_are_stable() {
     assert_ne!(revision(&one), revision(&two));
 }
 
-/// Pages beside a named SKILL.md are part of that skill; that is said.
+/// Pages next to a named SKILL.md are part of that skill; a diagnostic reports them.
 #[test]
 fn pages_that_a_skill_swallows_are_named() {
     let world = World::new();
@@ -248,7 +248,7 @@ fn roots_may_overlap() {
     }
 }
 
-/// Links that multiply end soon.
+/// Multiplying links end soon.
 #[test]
 fn links_inside_links_end() {
     let world = World::new();
@@ -266,7 +266,8 @@ fn links_inside_links_end() {
     assert!(world.load().skill("d8").is_some());
 }
 
-/// S2.16: who reads beside reloads sees a whole snapshot, never an older one than before, and keeps what it has.
+/// S2.16: readers during a reload see complete snapshots, never an older one than before, and keep the one
+/// they hold.
 #[test]
 fn readers_do_not_wait_for_a_reload() {
     let world = World::new();
@@ -299,7 +300,7 @@ fn readers_do_not_wait_for_a_reload() {
     assert_eq!(description(&kept, "a").as_deref(), Some("0"));
 }
 
-/// S2.12: the file at the path that says its name counts, wherever a mis-named one lies.
+/// S2.12: the file whose path matches its name takes precedence over a mis-named one, wherever that is.
 #[test]
 fn the_file_at_the_right_path_wins() {
     for misnamed in [
@@ -326,7 +327,7 @@ fn the_file_at_the_right_path_wins() {
         let shadowed: Vec<bool> = states.iter().map(|(shadowed, _)| *shadowed).collect();
         let first = misnamed < "skills/email/send.md";
         assert_eq!(shadowed, [first, !first], "{misnamed}");
-        // Alone, it is what its name says.
+        // Without the other file, the mis-named file defines the skill of its name.
         world.remove("skills/email/send.md");
         let snapshot = world.load();
         assert_eq!(

@@ -6,7 +6,7 @@ use deft_registry::State;
 
 use crate::support::{World, description, skill_md};
 
-/// S2.20: the log has one line per accepted reload, in the seeds' words.
+/// S2.20: the log has one line per accepted reload, with the wording of the source documents.
 #[test]
 fn each_accepted_reload_is_logged_once() {
     let log = logged();
@@ -30,7 +30,7 @@ fn each_accepted_reload_is_logged_once() {
     assert_eq!(count(&format!("Invalid skill file {path}")), 1, "{text}");
 }
 
-/// An editor may save in several steps; the last state is what a reader of the log wants to know.
+/// An editor may save in several steps; only the last state is logged.
 #[test]
 fn a_file_that_is_saved_in_steps_is_logged_once() {
     let log = logged();
@@ -45,7 +45,7 @@ fn a_file_that_is_saved_in_steps_is_logged_once() {
     assert_eq!(text.matches("Reloaded skill: steps").count(), 1, "{text}");
 }
 
-/// The log of this process. Other tests may write to it too, so names here are unlike theirs.
+/// Captures the log of this process. Other tests may write to it too, so the names here are unique.
 fn logged() -> Arc<Mutex<Vec<u8>>> {
     let log = Arc::new(Mutex::new(Vec::new()));
     let writer = Arc::clone(&log);

@@ -1,7 +1,6 @@
-//! The tests that the source documents ask for themselves: section 14 of the
-//! markdown-first document (S2.69 to S2.71) and the checklist of the skill tool
-//! (S4.17), as far as they are about files and what is shown of them. One test
-//! per line, in their order; the words of a line are the name of its test.
+//! The tests required by the source documents: section 14 of the markdown-first document (S2.69 to S2.71) and
+//! the checklist of the skill tool (S4.17), as far as they concern files and their presentation. One test per
+//! line, in the same order; the name of a test is the text of its line.
 
 use deft_registry::State;
 use deft_registry::discovery::{Topic, get_skill, help, load_skill, skill_tool};
@@ -9,7 +8,7 @@ use deft_skillfile::Rule;
 
 use crate::support::{World, description, page, skill_md};
 
-/// `email` with an index and two pages, and one skill of the open format.
+/// Creates `email` with an index and two pages, and one skill of the open format.
 fn world() -> World {
     let world = World::new();
     world.write(
@@ -28,7 +27,7 @@ fn world() -> World {
     world
 }
 
-/// The rules that a file of this content breaks in a domain folder.
+/// Returns the rules that a file with this content violates in a domain folder.
 fn broken_rules(content: &str) -> Vec<Rule> {
     let world = World::new();
     world.write("skills/email/bad.md", content);
@@ -120,7 +119,7 @@ fn builds_lookup_by_skill_name() {
     assert!(snapshot.skill("email.nope").is_none());
 }
 
-/// S2.17; each of the three has more tests in `watching`.
+/// S2.17; `watching` has more tests for each of the three.
 #[test]
 fn handles_hot_reload_on_file_create_modify_delete() {
     let world = world();
@@ -159,8 +158,7 @@ fn rejects_invalid_files() {
     );
 }
 
-// S2, 14.2: what is created is discoverable (S2.23, S2.71); the builder itself
-// comes with the domains.
+// S2, 14.2: created skills can be discovered (S2.23, S2.71); the builder itself comes with the domains.
 
 #[test]
 fn created_skills_are_discoverable_by_registry() {
@@ -180,7 +178,7 @@ fn created_skills_are_discoverable_by_registry() {
 
 // S4: the loader
 
-/// S4.3, S4.5, S4.17: id is the folder, name and description are the frontmatter's.
+/// S4.3, S4.5, S4.17: the id is the name of the folder; name and description come from the frontmatter.
 #[test]
 fn discover_skills_returns_valid_metadata() {
     let world = World::new();
@@ -207,7 +205,7 @@ fn discover_skills_returns_valid_metadata() {
     );
 }
 
-/// S4.6: the text is there on demand.
+/// S4.6: the text is loaded on demand.
 #[test]
 fn load_skill_returns_the_content() {
     assert_eq!(
@@ -216,7 +214,7 @@ fn load_skill_returns_the_content() {
     );
 }
 
-/// S4.13, S4.17: what is not there is said to the model, not thrown.
+/// S4.13, S4.17: an unknown skill is reported to the model as text, not as an error.
 #[test]
 fn skill_not_found_comes_back_as_text() {
     let text = load_skill(&world().load(), "nope");
@@ -249,7 +247,7 @@ fn the_skills_path_is_a_setting() {
     assert!(snapshot.skill("a").is_some());
 }
 
-/// S4.15: whatever is wrong with one skill, the others are there.
+/// S4.15: problems with one skill do not affect the others.
 #[test]
 fn everything_else_keeps_working() {
     let world = world();

@@ -1,4 +1,4 @@
-//! A world of skill folders in a temporary place.
+//! A set of skill folders in a temporary directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use deft_skillfile::Moment;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
-/// How long a change may take before a test gives up on it. It is an upper
-/// bound for a loaded machine, not a measure; benches measure.
+/// Timeout for a change to become visible. An upper bound for a loaded machine, not a measurement; benches
+/// measure.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct World {
@@ -36,7 +36,7 @@ impl World {
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
-        // Temporary folders may lie behind a link; events name the real path.
+        // Temporary folders may be behind a link; events name the real path.
         self.folder.path().canonicalize().unwrap().join(below)
     }
 
@@ -63,7 +63,7 @@ impl World {
         Options::new([self.path("skills")])
     }
 
-    /// The same with another folder, as `paths` in the configuration names it.
+    /// Returns the options with another folder, as `paths` in the configuration adds it.
     pub(crate) fn options_with(&self, other: &str) -> Options {
         Options::new([self.path("skills"), self.path(other)])
     }
@@ -76,7 +76,7 @@ impl World {
         FollowedRoots::open(self.options())
     }
 
-    /// Every file with what became of it, one per line.
+    /// Lists every file with its state, one per line.
     pub(crate) fn states(&self, snapshot: &Snapshot) -> String {
         let base = self.path("");
         let short = |path: &Path| {
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// A registry that is being followed.
+/// A registry that is watching its roots.
 pub(crate) struct FollowedRoots {
     pub registry: Registry,
     changes: Receiver<Arc<[Change]>>,
@@ -123,7 +123,7 @@ impl FollowedRoots {
         Self { registry, changes }
     }
 
-    /// Waits until the snapshot is as wanted.
+    /// Waits until the snapshot fulfils a condition.
     pub(crate) fn until(&self, what: &str, wanted: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
         loop {
             let snapshot = self.registry.snapshot();

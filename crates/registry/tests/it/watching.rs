@@ -1,4 +1,4 @@
-//! Edits become visible, broken ones do not, and nothing is missed.
+//! Watching: valid edits become visible, broken ones do not, and no edit is missed.
 
 use std::fs;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn create_modify_delete() {
     followed.until("deleted", |s| s.skill("email.send").is_none());
 }
 
-/// S2.18, X14: an invalid edit leaves the last good revision live and says so.
+/// S2.18, X14: an invalid edit is reported, and the last valid revision stays in use.
 #[test]
 fn break_and_mend() {
     let world = World::new();
@@ -110,7 +110,7 @@ fn renaming_a_domain_folder_moves_all_its_pages() {
             .iter()
             .all(|f| f.path.to_string_lossy().contains("/mail/"))
     });
-    // Names count, paths are only compared with them.
+    // Names decide; paths are only compared with them.
     assert_eq!(snapshot.skill_count(), 3);
     assert!(world.states(&snapshot).contains("name_path_mismatch"));
 }
@@ -138,7 +138,7 @@ fn a_file_beside_a_skill_is_part_of_its_revision() {
     world.write("skills/a/scripts/run.sh", "echo 1");
     let followed = world.follow();
     let first = followed.registry.snapshot().skill("a").unwrap().revision;
-    // By renaming: a file that is written to is empty for a moment, and that is a revision too.
+    // By renaming: a file that is being written is empty for a moment, and that is a revision too.
     world.write("new.sh", "echo 2");
     world.rename("new.sh", "skills/a/scripts/run.sh");
     let snapshot = followed.until("edited", |s| s.skill("a").unwrap().revision != first);
@@ -252,7 +252,7 @@ fn a_domain_index_is_followed() {
     assert_eq!(snapshot.domain("email").unwrap().index.description, "Mail.");
 }
 
-/// Where there are no events everything is compared again and again.
+/// Without events, everything is compared periodically.
 #[test]
 fn polling_sees_the_same() {
     let world = World::new();
@@ -277,7 +277,7 @@ fn polling_sees_the_same() {
     followed.until("deleted", |s| s.skill_count() == 0);
 }
 
-/// A reader that holds a snapshot keeps what it holds.
+/// A snapshot held by a reader does not change.
 #[test]
 fn a_snapshot_does_not_change_under_its_reader() {
     let world = World::new();
@@ -291,8 +291,7 @@ fn a_snapshot_does_not_change_under_its_reader() {
     assert_eq!(description(&held, "a").as_deref(), Some("one"));
 }
 
-/// S2.20: one announcement per accepted reload, none for a save that changes
-/// nothing.
+/// S2.20: one announcement per accepted reload, none for a save that changes nothing.
 #[test]
 fn each_accepted_reload_is_announced_once() {
     let world = World::new();
@@ -309,7 +308,7 @@ fn each_accepted_reload_is_announced_once() {
     assert_eq!(**path, world.path("skills/b/SKILL.md"));
 }
 
-/// The folder's inode may be used again at once, so its identity proves nothing.
+/// The folder's inode may be reused immediately, so its identity proves nothing.
 #[test]
 fn a_root_that_is_removed_and_made_again_is_followed() {
     let world = World::new();
@@ -357,7 +356,7 @@ fn a_linked_folder_is_followed() {
     });
 }
 
-/// A file that is mended with its former text is announced as well.
+/// Restoring the previous text of a broken file is announced as well.
 #[test]
 fn mending_is_announced() {
     let world = World::new();
@@ -369,7 +368,7 @@ fn mending_is_announced() {
     assert!(matches!(followed.next()[..], [Change::Loaded { .. }]));
 }
 
-/// What editors leave beside a skill does not change its revision.
+/// Temporary files of editors next to a skill do not change its revision.
 #[test]
 fn litter_is_not_part_of_a_revision() {
     let world = World::new();
@@ -389,7 +388,7 @@ fn litter_is_not_part_of_a_revision() {
     assert_eq!(world.load().skill("a").unwrap().revision, before);
 }
 
-/// A file that is made first and filled later is not called broken in between.
+/// A file that is created first and filled later is not reported as broken in between.
 #[test]
 fn a_file_in_the_making_is_waited_for() {
     let world = World::new();
@@ -418,8 +417,7 @@ fn a_file_in_the_making_is_waited_for() {
     );
 }
 
-/// A file edited behind a link makes no event here; the rescan makes up for it.
-/// S0.12.
+/// S0.12: a file edited behind a link causes no event here; the rescan detects the change.
 #[test]
 fn the_rescan_sees_what_events_do_not() {
     let world = World::new();

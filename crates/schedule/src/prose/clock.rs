@@ -1,4 +1,4 @@
-//! Times of day in prose: `9`, `9:30`, `3pm`, `noon`.
+//! Parsing of times of day in prose: `9`, `9:30`, `3pm`, `noon`.
 
 use super::refused;
 use crate::error::Error;
@@ -8,11 +8,11 @@ use crate::error::Error;
 pub(super) struct TimeOfDay {
     pub hour: u8,
     pub minute: u8,
-    /// Whether it could be meant twelve hours later.
+    /// Whether the time may mean twelve hours later.
     pub vague: bool,
 }
 
-/// Reads one time of day.
+/// Parses a time of day.
 pub(super) fn time(word: &str) -> Option<TimeOfDay> {
     let exact = |hour, minute| TimeOfDay {
         hour,
@@ -43,7 +43,7 @@ pub(super) fn time(word: &str) -> Option<TimeOfDay> {
     Some(TimeOfDay {
         hour: full,
         minute: minute.unwrap_or(0),
-        // People who write "at 3" rarely mean 3 in the morning.
+        // "at 3" rarely means 3 in the morning.
         vague: half.is_none() && minute.is_none() && (1..7).contains(&hour),
     })
 }
@@ -54,12 +54,12 @@ fn number(text: &str) -> Option<u8> {
 }
 
 fn two(text: &str) -> Option<u8> {
-    // Seconds are taken only where they say nothing.
+    // Seconds are accepted only if they are zero.
     let text = text.strip_suffix(":00").unwrap_or(text);
     number(text).filter(|_| text.len() == 2)
 }
 
-/// A time of day that is meant as it is written.
+/// Parses a time of day and returns an error if it is ambiguous.
 pub(super) fn certain(word: &str, text: &str) -> Result<Option<TimeOfDay>, Error> {
     match time(word) {
         Some(time) if time.vague => Err(refused(

@@ -1,4 +1,4 @@
-//! Mistakes in phrases that name a time which no clock has, or which deft does not read.
+//! Errors for common mistakes in phrases: impossible times and unsupported lengths.
 
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
@@ -8,7 +8,7 @@ use super::{PhraseClock, refused};
 use crate::duration::is_zero;
 use crate::error::{Error, quote};
 
-/// The mistake in a phrase that could not be read, if it is one that people make.
+/// Returns an error that explains why `text` cannot be parsed, if it contains a common mistake.
 pub(crate) fn explain(text: &str, clock: &PhraseClock<'_>) -> Option<Error> {
     let words = words(text);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -22,14 +22,14 @@ pub(crate) fn explain(text: &str, clock: &PhraseClock<'_>) -> Option<Error> {
     })
 }
 
-/// The date of `today` and so many days more, for hints.
+/// Returns the date `days` after today, for hints.
 pub(crate) fn day_ahead(clock: &PhraseClock<'_>, days: i64) -> Date {
     let today = clock.zone.to_datetime(clock.now).date();
     let span = Span::new().try_days(days).unwrap_or_default();
     today.saturating_add(span)
 }
 
-/// `25:00`, `9:75` and `13pm`; a bare `25` only where a time of day must stand.
+/// Finds `25:00`, `9:75` and `13pm`, and a bare `25` only where a time of day is required.
 fn impossible_time(word: &str, must_be_time: bool) -> Option<Error> {
     let half = word.strip_suffix("am").or_else(|| word.strip_suffix("pm"));
     let number = half.unwrap_or(word);
@@ -56,7 +56,7 @@ fn small_number(text: &str) -> Option<u8> {
     text.parse().ok().filter(|_| fits)
 }
 
-/// `in 0m`, `in 2 months`.
+/// Finds `in 0m` and `in 2 months`.
 fn wrong_length(words: &[&str], clock: &PhraseClock<'_>) -> Option<Error> {
     match words {
         [_, count, unit @ ("month" | "months" | "year" | "years"), ..] => {
@@ -79,7 +79,7 @@ fn empty_length(words: &[&str]) -> Error {
     refused(message, "for example `in 5m`")
 }
 
-/// Months and years differ in length, and people mean a date.
+/// Months and years differ in length, and people who write them mean a date.
 fn without_fixed_length(count: i32, unit: &str, clock: &PhraseClock<'_>) -> Error {
     let ahead = match unit {
         "month" | "months" => Span::new().try_months(count),

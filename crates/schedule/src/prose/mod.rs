@@ -1,8 +1,7 @@
-//! Times in prose, as far as they can be read without guessing (S0.25).
+//! Parsing of times in prose, as far as they are unambiguous (S0.25).
 //!
-//! "in 5 minutes" is once and "every 5 minutes" is again and again; what could
-//! be either, or names no time of day, is refused with a sentence. ISO timestamps
-//! are not prose and are not read here.
+//! "in 5 minutes" fires once, "every 5 minutes" repeatedly. A phrase that could mean either, or that has no
+//! time of day, is an error with an explanation. ISO timestamps are not prose and are not parsed here.
 
 mod clock;
 mod mistake;
@@ -20,31 +19,31 @@ use crate::error::Error;
 use crate::fire_time::FireTime;
 pub(crate) use mistake::{day_ahead, explain};
 
-/// The field in which a phrase stands; it decides what the phrase can mean.
+/// The field that contains a phrase; it determines the possible meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhraseField {
-    /// Again and again, unless the words say otherwise.
+    /// Repeatedly, unless the words mean once.
     Schedule,
-    /// Again and again.
+    /// Repeatedly.
     Every,
-    /// Once, after a while.
+    /// Once, after a delay.
     In,
-    /// Once, unless the words say otherwise.
+    /// Once, unless the words mean repeatedly.
     At,
-    /// Either; a cron expression too.
+    /// Once or repeatedly; also a cron expression.
     When,
 }
 
-/// The present, where the phrase is read.
+/// The current time and time zone for reading a phrase.
 #[derive(Clone, Copy, Debug)]
 pub struct PhraseClock<'a> {
     /// The instant from which delays and days count.
     pub now: Timestamp,
-    /// The zone of times of day.
+    /// The time zone of times of day.
     pub zone: &'a TimeZone,
 }
 
-/// Reads a phrase; nothing when it is not prose at all.
+/// Parses a phrase. Returns `None` if `text` is not prose.
 pub fn read_phrase(
     text: &str,
     field: PhraseField,
@@ -82,7 +81,7 @@ pub fn read_phrase(
     }
 }
 
-/// Under `schedule` something that happens once must say so by its date.
+/// Parses the value of `schedule`, where a single fire needs a date to be unambiguous.
 fn scheduled(
     words: &[&str],
     text: &str,
@@ -119,7 +118,7 @@ fn unreadable(text: &str) -> Error {
     )
 }
 
-/// Days and a time of day that stand in two fields, as a cron expression.
+/// Combines days and a time of day from two separate fields into a cron expression.
 pub fn days_at(days: &str, time: &str) -> Option<String> {
     let words = token::words(time);
     let [word] = &words[..] else {
@@ -138,22 +137,22 @@ pub fn days_at(days: &str, time: &str) -> Option<String> {
     }
 }
 
-/// Whether a word is a time of day, such as `9`, `9:30`, `3pm` or `noon`.
+/// Returns whether a word is a time of day, such as `9`, `9:30`, `3pm` or `noon`.
 pub(crate) fn is_time_of_day(word: &str) -> bool {
     clock::time(word).is_some()
 }
 
-/// Whether a word names a weekday, also in the plural or in short.
+/// Returns whether a word names a weekday, also in the plural or abbreviated.
 pub(crate) fn is_weekday(word: &str) -> bool {
     token::weekday(word).is_some()
 }
 
-/// Whether a word is a number, such as `an` or `five`.
+/// Returns whether a word stands for a number, such as `an` or `five`.
 pub(crate) fn is_number_word(word: &str) -> bool {
     token::digits(word) != word
 }
 
-/// Whether the text is words, and not a broken cron expression.
+/// Returns whether the text consists of words, as opposed to a broken cron expression.
 fn is_prose(words: &[&str]) -> bool {
     let first = words.first();
     first.is_some_and(|word| word.len() > 2 && word.chars().all(char::is_alphabetic))
@@ -179,8 +178,7 @@ fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<F
     after(clock.now, length).map(|at| Some(FireTime::At(at)))
 }
 
-/// A length of time with units, also in words: `an hour and a half` is not one,
-/// `half an hour` is.
+/// Parses a duration with units or in words: accepts `half an hour`, but not `an hour and a half`.
 pub fn spelled_length(text: &str) -> Option<SignedDuration> {
     let words = token::words(text);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! A single instant in prose: a time of day, with or without a day.
+//! Parsing of a single instant in prose: a time of day, with or without a day.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -10,7 +10,7 @@ use crate::at::parse_at;
 use crate::error::Error;
 use crate::fire_time::FireTime;
 
-/// Reads a day and a time of day; nothing when it is neither.
+/// Parses a day and a time of day. Returns `None` if `words` are neither.
 pub(super) fn read(
     words: &[&str],
     text: &str,
@@ -34,7 +34,7 @@ pub(super) fn read(
         };
     };
     let found = match (day, time(word)) {
-        // "tonight at 8" is in the evening, whatever the clock.
+        // "tonight at 8" always means the evening.
         (Day::Tonight, Some(time)) if (5..12).contains(&time.hour) => Some(TimeOfDay {
             hour: time.hour + 12,
             ..time
@@ -46,7 +46,7 @@ pub(super) fn read(
         .map(FireTime::At))
 }
 
-/// Whether a phrase names its day, so that it can only be meant once.
+/// Returns whether the phrase names a day and therefore fires only once.
 pub(super) fn is_dated(words: &[&str]) -> bool {
     let dated = |word: &&str| {
         matches!(*word, "today" | "tomorrow" | "tonight") || word.parse::<Date>().is_ok()
@@ -61,12 +61,12 @@ fn is_filler(word: &str) -> bool {
 /// The day of a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Day {
-    /// Today or tomorrow, whichever comes first.
+    /// Today or tomorrow, whichever has the time first.
     Any,
     Tonight,
-    /// So many days from today.
+    /// This many days after today.
     Later(i64),
-    /// Today or within a week, whichever comes first.
+    /// The next such weekday, today included if the time has not passed.
     Weekday(u8),
     On(Date),
 }
@@ -105,7 +105,7 @@ fn day<'a>(
     Ok(Some((Day::Any, words.to_vec())))
 }
 
-/// The next date of a weekday, after today.
+/// Returns the next date of a weekday, today excluded.
 fn coming(wanted: u8, clock: &PhraseClock<'_>) -> Date {
     let today = day_ahead(clock, 0).weekday().to_sunday_zero_offset();
     let days = (i64::from(wanted) - i64::from(today) - 1).rem_euclid(7) + 1;

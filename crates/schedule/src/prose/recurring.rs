@@ -1,4 +1,4 @@
-//! What comes after "every": a length of time, or days with a time of day.
+//! Parsing of recurring phrases after "every": a duration, or days with a time of day.
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::{digits, weekday};
@@ -6,7 +6,7 @@ use super::{refused, spelled_length, unreadable};
 use crate::error::Error;
 use crate::fire_time::FireTime;
 
-/// Reads what is to happen again and again, without the word "every".
+/// Parses a recurring phrase without the word "every".
 pub(super) fn read(words: &[&str], text: &str) -> Result<FireTime, Error> {
     match words {
         ["minute"] => return Ok(FireTime::Cron("* * * * *".to_owned())),
@@ -29,7 +29,7 @@ pub(super) fn read(words: &[&str], text: &str) -> Result<FireTime, Error> {
     cron(&days, rest, text)
 }
 
-/// Whether a phrase without "every" can only mean again and again.
+/// Returns whether a phrase without "every" can only be recurring.
 pub(super) fn is_plural(all: &[&str]) -> bool {
     let Some(first) = all.first() else {
         return false;
@@ -58,8 +58,8 @@ fn interval(seconds: i64, whole: bool, text: &str) -> Result<FireTime, Error> {
     }
 }
 
-/// The days of a phrase, as the last three fields of a cron expression, and
-/// which half of the day they name.
+/// The days of a phrase, as the last three fields of a cron expression, and the half of the day that the
+/// phrase names.
 struct Days {
     fields: String,
     half: Option<&'static str>,
@@ -92,7 +92,7 @@ fn days<'a>(words: &'a [&'a str]) -> Option<(Days, &'a [&'a str])> {
     }
 }
 
-/// `1st of the month`, `15th of every month`, `last day of the month`.
+/// Parses `1st of the month`, `15th of every month`, `last day of the month`.
 fn days_of_month<'a>(words: &'a [&'a str]) -> Option<(Days, &'a [&'a str])> {
     let words = match words {
         ["on", "the", rest @ ..] | ["the" | "on", rest @ ..] => rest,
@@ -131,7 +131,7 @@ fn ordinal(word: &str) -> Option<u8> {
     (1..=28).contains(&number).then_some(number)
 }
 
-/// `monday`, `monday and friday`, `mon-fri`, `monday to friday`.
+/// Parses `monday`, `monday and friday`, `mon-fri`, `monday to friday`.
 fn weekdays<'a>(words: &'a [&'a str]) -> Option<(Days, &'a [&'a str])> {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = words;
@@ -160,7 +160,7 @@ fn weekdays<'a>(words: &'a [&'a str]) -> Option<(Days, &'a [&'a str])> {
     }
 }
 
-/// `mon-fri` as cron has it, where Sunday is also 7.
+/// Converts `mon-fri` to a cron range, where Sunday is also 7.
 fn range(word: &str) -> Option<String> {
     let (from, to) = word.split_once(['-', '–'])?;
     let (from, to) = (weekday(from)?, weekday(to)?);
@@ -215,7 +215,7 @@ fn is_filler(word: &str) -> bool {
     matches!(word, "at" | "and" | "," | "around" | "the")
 }
 
-/// `morning at 8`, `evening at 6pm`; `evening at 6` may be read in two ways.
+/// Parses the time of `morning at 8` or `evening at 6pm`; `evening at 6` is ambiguous.
 fn halved(word: &str, half: &str, text: &str) -> Result<Option<TimeOfDay>, Error> {
     match time(word) {
         Some(found) if (found.hour < 12) == (half == "am") => Ok(Some(TimeOfDay {

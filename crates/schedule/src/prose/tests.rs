@@ -1,4 +1,4 @@
-//! Phrases, each with what it means in its field.
+//! Table of phrases with their meaning in each field.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn field_of(key: &str) -> PhraseField {
     }
 }
 
-/// Saturday, 14 February 2026, 14:00 in Berlin.
+/// Parses `text` on Saturday, 14 February 2026, at 14:00 in Berlin.
 fn read_in(field: &str, text: &str) -> String {
     let zone = crate::parse_zone("Europe/Berlin").unwrap();
     let clock = PhraseClock {

@@ -1,7 +1,7 @@
-//! A phrase as words: lower case, without punctuation and polite words.
+//! Splitting of a phrase into words: lower case, without punctuation and polite words.
 
-/// The words of a phrase. Commas are words of their own, and `am` and `pm`
-/// join the number before them.
+/// Returns the words of a phrase. A comma is a separate word; `am` and `pm` are joined to the number before
+/// them.
 pub(super) fn words(text: &str) -> Vec<String> {
     let text = text
         .to_lowercase()
@@ -27,7 +27,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A number word as digits.
+/// Converts a number word to digits.
 pub(super) fn digits(word: &str) -> String {
     let number = match word {
         "a" | "an" | "one" => "1",
@@ -52,7 +52,7 @@ pub(super) fn digits(word: &str) -> String {
     number.to_owned()
 }
 
-/// The weekday a word names, with Sunday as 0, as cron has it.
+/// Returns the weekday that a word names, with Sunday as 0, as in cron.
 pub(super) fn weekday(word: &str) -> Option<u8> {
     const NAMES: [(&str, &str); 7] = [
         ("sunday", "sun"),

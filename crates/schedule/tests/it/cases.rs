@@ -1,11 +1,12 @@
-//! Case files: each line is a trigger, and the snapshot is what became of it.
+//! Case files: each line is a trigger, and the snapshot contains the result.
 
 use std::fmt::Write as _;
 
 use deft_schedule::{
-    Cron, Error, Schedule, after, minutes, parse_at, parse_duration, parse_future, parse_zone,
-    show, split_reminder,
+    Cron, Error, FireTime, Schedule, after, minutes, parse_at, parse_duration, parse_future,
+    parse_zone, show, split_reminder,
 };
+use jiff::tz::TimeZone;
 
 #[test]
 fn cases() {
@@ -23,7 +24,7 @@ fn cases() {
     });
 }
 
-/// `kind | zone | from | n | text`; the text keeps its white space, in which spans count.
+/// Evaluates `kind | zone | from | n | text`. The text keeps its white space, because spans count it.
 fn outcome(line: &str) -> String {
     let parts: Vec<&str> = line.splitn(5, " | ").collect();
     let [kind, zone, from, n, text] = parts[..] else {
@@ -32,6 +33,15 @@ fn outcome(line: &str) -> String {
     match run(kind, zone, from, n, text) {
         Ok(out) => out,
         Err(error) => refusal(text, &error),
+    }
+}
+
+/// A timing as records spell it.
+fn spelled(when: &FireTime, zone: &TimeZone) -> String {
+    match when {
+        FireTime::Cron(cron) => format!("schedule: {cron}"),
+        FireTime::Minutes(count) => format!("interval_minutes: {count}"),
+        FireTime::At(at) => format!("at: {}", show(*at, zone)),
     }
 }
 
@@ -45,7 +55,7 @@ fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String
     let schedule = match kind {
         "when" => {
             let when = parse_future(text, &zone, from)?;
-            writeln!(out, "  {}", when.canonical(&zone)).expect("a string");
+            writeln!(out, "  {}", spelled(&when, &zone)).expect("a string");
             when.schedule(&zone, from)?
         }
         "remind" => {

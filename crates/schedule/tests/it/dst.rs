@@ -1,4 +1,4 @@
-//! The clock-change rules against a slow and obvious implementation of them.
+//! Clock changes, compared with a slow and simple reference implementation.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const ZONES: [(&str, &[&str]); 8] = [
     ("America/Santiago", &["2026-04-04", "2026-09-06"]),
 ];
 
-/// The pattern and whether its hour field follows the clock.
+/// Patterns, and whether their hour field follows the clock.
 const PATTERNS: [(&str, bool); 16] = [
     ("30 2 * * *", false),
     ("0 2,14 * * *", false),
@@ -60,7 +60,7 @@ fn fires_follow_the_rules_around_every_change() {
     }
 }
 
-/// From every quarter of an hour, the next fire is the first of the list that is later.
+/// From every quarter of an hour, the next fire is the first later one of the list.
 #[test]
 fn next_fire_does_not_depend_on_where_the_search_starts() {
     for (name, days) in ZONES {
@@ -127,7 +127,7 @@ fn slow(pattern: &str, follows_clock: bool, zone: &TimeZone, day: DateTime) -> V
     fires.into_iter().map(|fire| key(fire, zone)).collect()
 }
 
-/// The end of a gap is found minute by minute.
+/// Finds the end of a gap minute by minute.
 fn instant(zone: &TimeZone, mut wall: DateTime) -> Timestamp {
     loop {
         let ambiguous = zone.to_ambiguous_timestamp(wall);
@@ -148,7 +148,7 @@ fn window(day: DateTime) -> (Timestamp, Timestamp) {
     )
 }
 
-/// Sorts by instant, and shows the wall time in a failure.
+/// Returns a text that sorts by instant and shows the wall time when a test fails.
 fn key(t: Timestamp, zone: &TimeZone) -> String {
     format!("{t} = {}", show(t, zone))
 }

@@ -1,4 +1,4 @@
-//! Decisions about slots: case files, and properties of every schedule and downtime.
+//! Decisions about slots: case files, and properties for arbitrary schedules and downtimes.
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
@@ -105,7 +105,7 @@ fn schedule() -> impl Strategy<Value = Schedule> {
     ]
 }
 
-/// The slots from `next` to `now` one after the other, unless there are too many.
+/// Returns the slots from `next` to `now`, or `None` if there are too many.
 fn slots(schedule: &Schedule, next: Timestamp, now: Timestamp) -> Option<Vec<Timestamp>> {
     const MOST: usize = 3000;
     let slots = std::iter::successors(Some(next), |slot| schedule.next_after(*slot));
@@ -120,7 +120,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Asking until nothing is due gives each slot one row, in order, by the rule.
+    /// Calling `due` until nothing is due gives each slot exactly one row, in order, by the rule.
     #[test]
     fn every_slot_has_one_row(
         schedule in schedule(),
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// A stretch is counted as it would be walked, across all changes of a zone's clock.
+/// Counting a range gives the same result as enumerating it, across all clock changes of a zone.
 #[test]
 fn counts_are_what_walking_finds() {
     const PATTERNS: [&str; 8] = [
@@ -225,7 +225,7 @@ fn counts_are_what_walking_finds() {
     }
 }
 
-/// A daemon that comes back after years must not think for long.
+/// Deciding after years of downtime must be fast.
 #[test]
 fn long_downtimes_are_cheap() {
     let next: Timestamp = "2016-01-01T00:00Z".parse().expect("an instant");
@@ -241,7 +241,7 @@ fn long_downtimes_are_cheap() {
             assert!(due.passed[0].count > 2, "{text}");
         }
     }
-    // Walking would take minutes; this takes a few hundredths of a second.
+    // Enumeration would take minutes; this takes a few hundredths of a second.
     assert!(started.elapsed() < Duration::from_secs(10));
 }
 

@@ -8,8 +8,8 @@ mod due;
 mod properties;
 mod simulated;
 
-/// Zones whose clocks change in every way there is: by half an hour, at midnight, by a whole day,
-/// against the season, around Ramadan, and not at all.
+/// Zones with all kinds of clock changes: by half an hour, at midnight, by a whole day, with negative
+/// daylight saving time, around Ramadan, and none.
 const ZONES: [&str; 12] = [
     "Africa/Cairo",
     "Africa/Casablanca",

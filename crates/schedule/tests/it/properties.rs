@@ -1,4 +1,4 @@
-//! What holds for every input.
+//! Properties that hold for every input.
 
 use deft_schedule::{
     Cron, Error, Schedule, hours, minutes, parse_at, parse_duration, parse_zone, show,
@@ -66,7 +66,7 @@ pub(crate) fn instant() -> impl Strategy<Value = Timestamp> {
         .prop_map(|(s, ns)| Timestamp::new(s, ns.max(0)).unwrap_or(Timestamp::MIN))
 }
 
-/// A span that can be cut out of the text, and words with substance.
+/// Asserts that the span lies within the text and that the message is neither empty nor too long.
 fn well_formed(text: &str, error: &Error) {
     assert!(!error.message.is_empty());
     assert!(!error.message.ends_with('.'), "{}", error.message);

@@ -1,4 +1,4 @@
-//! Simulated time: skills in many zones over two years, with a clock that is moved by hand.
+//! Simulated time: skills in many zones over two years, with a manual clock.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ const PATTERNS: [&str; 14] = [
     "*/7 0-2 * 3,4,9-11 SUN",
 ];
 
-/// Numbers that look random and are the same in every run (splitmix64).
+/// A deterministic pseudo-random number generator (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -49,7 +49,7 @@ fn seconds(count: i64) -> SignedDuration {
     SignedDuration::from_secs(count)
 }
 
-/// Fifty skills: every pattern, every zone, every rule, and a few intervals and one-shots.
+/// Creates fifty skills: every pattern, every zone, every rule, and a few intervals and one-shots.
 fn skills(dice: &mut Dice, from: Timestamp) -> Vec<TimedSkill> {
     let schedule = |dice: &mut Dice, index: usize| match index {
         42..46 => Schedule::Interval {
@@ -76,7 +76,7 @@ fn skills(dice: &mut Dice, from: Timestamp) -> Vec<TimedSkill> {
         .collect()
 }
 
-/// Stretches of a minute, of hours and of days, about one a week.
+/// Creates downtimes of a minute, of hours and of days, about one per week.
 fn downtimes(dice: &mut Dice, from: Timestamp, to: Timestamp) -> Vec<Range<Timestamp>> {
     let mut down = Vec::new();
     let mut start = from;
@@ -92,18 +92,18 @@ fn downtimes(dice: &mut Dice, from: Timestamp, to: Timestamp) -> Vec<Range<Times
     }
 }
 
-/// What a store would hold of one skill.
+/// The state of one skill, as a store would hold it.
 struct StoredSkill {
     next: Option<Timestamp>,
     streak: u32,
     rests_until: Option<Timestamp>,
-    /// The slot that the next row must begin with.
+    /// The slot with which the next row must begin.
     expected: Option<Timestamp>,
     rows: u64,
 }
 
 impl StoredSkill {
-    /// Takes `count` slots off the list of those that need a row.
+    /// Removes `count` slots from those that need a row.
     fn take(&mut self, schedule: &Schedule, first: Timestamp, last: Timestamp, count: u64) {
         assert_eq!(self.expected, Some(first));
         let mut newest = first;
@@ -116,7 +116,7 @@ impl StoredSkill {
     }
 }
 
-/// A scheduler in small: late and irregular ticks, downtimes, failures with backoff.
+/// A small scheduler: late and irregular ticks, downtimes, failures with backoff.
 fn two_years(seed: u64) -> u64 {
     let mut dice = Dice(seed);
     let (from, to) = (at("2025-01-01T00:00Z"), at("2027-01-01T00:00Z"));
@@ -134,7 +134,7 @@ fn two_years(seed: u64) -> u64 {
             rows: 0,
         };
         while let Some(next) = stored.next {
-            // A tick comes up to 100 seconds after a slot, or when the machine is back.
+            // A tick comes up to 100 seconds after a slot, or at the end of a downtime.
             let mut now = next + seconds(dice.roll(100));
             if let Some(range) = down.iter().find(|range| range.contains(&now)) {
                 now = range.end;
@@ -153,7 +153,7 @@ fn two_years(seed: u64) -> u64 {
     rows
 }
 
-/// Asks until nothing is due, as `deft tick` does.
+/// Calls `due` until nothing is due, as `deft tick` does.
 fn tick(skill: &TimedSkill, stored: &mut StoredSkill, now: Timestamp, dice: &mut Dice) {
     while let Some(next) = stored.next.filter(|next| *next <= now) {
         let due = due(&skill.schedule, next, now, &skill.rule, stored.rests_until);
@@ -172,7 +172,7 @@ fn tick(skill: &TimedSkill, stored: &mut StoredSkill, now: Timestamp, dice: &mut
             } else {
                 0
             };
-            // The fifth failure disables the skill; this test enables it again at once.
+            // The fifth failure disables the skill; this test immediately enables it again.
             let wait = backoff(stored.streak).unwrap_or_default();
             stored.rests_until = (stored.streak > 0).then_some(now + wait);
         }
@@ -186,7 +186,7 @@ fn every_slot_of_two_years_has_exactly_one_row() {
     assert!(rows > 500_000, "{rows}");
 }
 
-/// The simulation gives each slot one row as well, in the order of time.
+/// The simulation also gives each slot exactly one row, in chronological order.
 #[test]
 fn a_simulation_leaves_no_slot_out() {
     let mut dice = Dice(7);

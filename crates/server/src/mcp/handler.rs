@@ -29,7 +29,7 @@ use super::catalog::{Catalog, CatalogCache};
 use super::changes::Changes;
 use super::relay::{self, Relay, Session, Upstream};
 use super::tasks::{self, TaskRuns};
-use super::{audit, call, complete, elicit, page, prompts, resources, skills};
+use super::{audit, call, complete, directories, elicit, page, prompts, resources, skills};
 
 /// Instructions for models that use this server.
 const INSTRUCTIONS: &str = "deft runs skills: named procedures with inputs and recorded runs. \
@@ -400,6 +400,7 @@ impl ServerHandler for McpServer {
         let work = match request.method.as_str() {
             skills::LIST => skills::list,
             skills::GET => skills::get,
+            directories::READ => directories::read,
             method => {
                 let method = method.to_owned();
                 return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));

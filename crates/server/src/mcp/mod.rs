@@ -11,6 +11,7 @@ mod call;
 mod catalog;
 mod changes;
 mod complete;
+mod directories;
 mod elicit;
 mod handler;
 mod http;

@@ -32,6 +32,13 @@ pub(super) fn split_file_uri(uri: &str) -> Option<(&str, &str)> {
     uri.strip_prefix(FILES)?.split_once('/')
 }
 
+/// Splits the URI of a folder into the skill and the percent-encoded path below it, which is empty for the skill itself.
+pub(super) fn split_folder_uri(uri: &str) -> Option<(&str, &str)> {
+    let rest = uri.strip_prefix(FILES)?;
+    let rest = rest.strip_suffix('/').unwrap_or(rest);
+    Some(rest.split_once('/').unwrap_or((rest, "")))
+}
+
 /// Lists the files that define skills, and the texts of skills that are not folders.
 pub(super) fn list(skills: &SkillOffers) -> Vec<Resource> {
     let folders = skills.package_names();
@@ -106,18 +113,23 @@ fn file(skills: &SkillOffers, uri: &str) -> Option<ResourceContents> {
 }
 
 fn text_type(path: &str) -> &'static str {
-    match path.rsplit_once('.').map(|(_, end)| end) {
-        Some("md") => MARKDOWN,
-        Some("json") => "application/json",
-        Some("yaml" | "yml") => "application/yaml",
-        Some("html") => "text/html",
-        Some("csv") => "text/csv",
-        _ => "text/plain",
+    type_of_name(path).unwrap_or("text/plain")
+}
+
+/// Returns the MIME type that the extension of a file stands for; `None` if the content decides.
+pub(super) fn type_of_name(path: &str) -> Option<&'static str> {
+    match path.rsplit_once('.')?.1 {
+        "md" => Some(MARKDOWN),
+        "json" => Some("application/json"),
+        "yaml" | "yml" => Some("application/yaml"),
+        "html" => Some("text/html"),
+        "csv" => Some("text/csv"),
+        _ => None,
     }
 }
 
 /// Percent-encodes a path: everything but ASCII letters, digits and `-._~/` becomes `%XX`.
-fn encode(path: &str) -> String {
+pub(super) fn encode(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let letters = path.bytes().map(|byte| match byte {
         byte if plain(byte) => char::from(byte).to_string(),

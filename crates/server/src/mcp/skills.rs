@@ -28,9 +28,10 @@ const LENGTH: usize = 50;
 /// Time for which a list may be cached, in milliseconds. Changes are announced.
 const FRESH: u64 = 5_000;
 
-/// Returns the server's declaration of this extension. Folders are not listed, so it has no settings.
+/// Returns the server's declaration of this extension. Folders can be listed too (`directories.rs`).
 pub(super) fn extension() -> ExtensionCapabilities {
-    BTreeMap::from([(EXTENSION.to_owned(), JsonObject::new())])
+    let settings = JsonObject::from_iter([("directoryRead".to_owned(), Value::Bool(true))]);
+    BTreeMap::from([(EXTENSION.to_owned(), settings)])
 }
 
 /// Handles `skills/list`.
@@ -59,14 +60,16 @@ pub(super) fn get(skills: &SkillOffers, params: &Value) -> Result<CustomResult, 
     })
 }
 
-fn result(document: &impl Serialize) -> Result<CustomResult, ErrorData> {
+/// Converts a document to the result of a request that `rmcp` does not know.
+pub(super) fn result(document: &impl Serialize) -> Result<CustomResult, ErrorData> {
     let value = serde_json::to_value(document);
     value.map(CustomResult::new).map_err(|problem| {
         ErrorData::internal_error(format!("the result cannot be written: {problem}"), None)
     })
 }
 
-fn head() -> ResultHead {
+/// Returns the fields that every result of this extension begins with.
+pub(super) fn head() -> ResultHead {
     ResultHead {
         result_type: "complete".to_owned(),
         ttl_ms: FRESH,

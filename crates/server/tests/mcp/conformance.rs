@@ -101,17 +101,3 @@ fn the_suite_accepts_a_server_without_state() {
     ];
     passes(&TestServer::start(), MODERN, "server-stateless", &excused);
 }
-
-#[test]
-fn the_suite_accepts_skills_over_mcp() {
-    let served = TestServer::start();
-    for scenario in ["sep-2640-skills-enumeration", "sep-2640-skills-manifest"] {
-        passes(&served, MODERN, scenario, &[]);
-    }
-    // Listing folders is optional and not provided; the suite has to accept that.
-    let checks = judge(&served, MODERN, "sep-2640-skills-directory");
-    assert!(!checks.is_empty());
-    for (id, status, why) in checks {
-        assert_ne!(status, "FAILURE", "{id}: {why}");
-    }
-}

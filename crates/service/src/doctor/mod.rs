@@ -84,6 +84,7 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
     models::check(home, found);
     check_daemon(home, found);
     server::check_certificate(home, Timestamp::now(), found);
+    server::check_tokens(workspace, found);
     hooks::check(workspace, found);
     // Opening would create a missing database, and a check changes nothing.
     let exists = home.config.store.path.exists();

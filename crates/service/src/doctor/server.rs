@@ -1,12 +1,13 @@
-//! Checks of the API: it is served, and its certificate is valid.
+//! Checks of the API: it is served, its certificate is valid, and its tokens can be read.
 
 use deft_config::Home;
 use deft_wire::listener::ListenerState;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Findings;
-use crate::listener;
 use crate::tls::TlsFiles;
+use crate::workspace::Workspace;
+use crate::{listener, tokens};
 
 /// How long before it expires a certificate should be renewed.
 const RENEW: SignedDuration = SignedDuration::from_hours(14 * 24);
@@ -54,5 +55,22 @@ pub(super) fn check_certificate(home: &Home, now: Timestamp, found: &mut Finding
     } else {
         let message = format!("the certificate of the API is valid until {day}");
         found.good("server.certificate", message);
+    }
+}
+
+/// Checks that the added tokens can be read: while they cannot, the API refuses all of them. Adds no finding if there
+/// are none.
+pub(super) fn check_tokens(workspace: &Workspace, found: &mut Findings) {
+    match tokens::list(workspace) {
+        Ok(list) if list.tokens.is_empty() => {}
+        Ok(list) => {
+            let count = list.tokens.len();
+            let tokens = if count == 1 { "token" } else { "tokens" };
+            found.good(
+                "server.tokens",
+                format!("{count} added {tokens} of the API"),
+            );
+        }
+        Err(failure) => found.bad("server.tokens", failure.message, failure.hint),
     }
 }

@@ -15,8 +15,8 @@ use deft_config::{HookConfig, Secrets};
 use deft_registry::LoadedSkill;
 use deft_scheduler::{HookDelivery, HookFire};
 use deft_tools::SecretSource;
+use deft_wire::Done;
 use deft_wire::hook::{HookList, HookReceipt, HookRun, HookView};
-use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -59,6 +59,20 @@ impl SkillOffers {
         package(loaded)
     }
 
+    /// Returns the paths of all files of a skill; `None` if it cannot be published.
+    pub fn package_paths(&self, name: &str) -> Option<Vec<String>> {
+        let loaded = self.set.all.skill(name).filter(|it| may_publish(it))?;
+        if loaded.siblings.len() + 1 > MAX_PACKAGE_FILES {
+            return None;
+        }
+        let siblings = loaded.siblings.iter().map(|file| file.path.clone());
+        Some(
+            std::iter::once(SKILL_MD.to_owned())
+                .chain(siblings)
+                .collect(),
+        )
+    }
+
     /// Returns the path and content of the first file of a skill whose path satisfies `is_meant`.
     pub fn package_file(
         &self,

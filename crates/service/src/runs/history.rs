@@ -64,11 +64,7 @@ pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
     {
         return Ok(());
     }
-    let catalog = SkillCatalog::open(workspace)?;
-    match catalog.find_row(skill) {
-        Some(_) => Ok(()),
-        None => catalog.find_file(skill).map(drop),
-    }
+    SkillCatalog::open(workspace)?.look_up(skill).map(drop)
 }
 
 impl RunPages<'_> {

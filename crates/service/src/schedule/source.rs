@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use deft_engine::NamedSkill;
 use deft_model::{DisabledReason, Skill};
 use deft_schedule::{Rule, Schedule, TimedSkill};
 use deft_skillfile::{Moment, schedule};
@@ -64,20 +65,19 @@ impl Source {
 
     /// Returns the scheduled skill called `name`.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
-        if let Some(row) = self.0.find_row(name) {
-            match self.read_row(row, now)? {
-                Some(found) => return Ok(found),
-                None if row.text.origin == SkillOrigin::Record => {
-                    return Err(no_schedule(name, "only when asked for"));
-                }
-                None => {}
+        let (found, fires) = match self.0.look_up(name)? {
+            NamedSkill::Record(row) | NamedSkill::Gone(row) => {
+                (self.read_row(&row, now)?, "only when asked for".to_owned())
             }
-        }
-        let loaded = self.0.find_file(name)?;
-        self.read_file(&loaded.skill, now).ok_or_else(|| {
-            let fires = deft_skillfile::words(&loaded.skill, self.moment());
-            no_schedule(name, &fires)
-        })
+            NamedSkill::File(loaded, row) => {
+                let found = match row {
+                    Some(row) => self.read_row(&row, now)?,
+                    None => self.read_file(&loaded.skill, now),
+                };
+                (found, deft_skillfile::words(&loaded.skill, self.moment()))
+            }
+        };
+        found.ok_or_else(|| no_schedule(name, &fires))
     }
 
     /// Returns the schedule of a stored skill. If its file was edited or deleted since the last sync, the

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use deft_engine::FileChange;
+use deft_engine::{Error, FileChange, NamedSkill};
 use deft_model::{DisabledReason, Skill, nearest};
 use deft_registry::{LoadedAgent, LoadedSkill, Snapshot};
-use deft_skillfile::{Diagnostic, Moment, Surroundings, is_meant};
+use deft_skillfile::{Diagnostic, Moment, Surroundings};
 use deft_store::{Grant, SkillFilter, SkillOrigin, SkillRow, Standing};
 use deft_tools::{Router, ToolLookup};
 use deft_wire::skill::StoredSkill;
@@ -96,20 +96,24 @@ impl SkillCatalog {
         &self.rows
     }
 
-    /// Returns the row with this id, number or name.
-    pub(crate) fn find_row(&self, name: &str) -> Option<&SkillRow> {
-        let number = name.parse();
-        self.rows.iter().find(|row| {
-            is_meant(name, &row.text.skill, &row.text.name) || number.as_ref() == Ok(&row.id)
-        })
+    /// Returns the skill called `name`, by the same rule as a run of it.
+    pub(super) fn choose(&self, name: &str) -> Option<NamedSkill> {
+        deft_engine::choose(name, &self.rows, &self.snapshot)
     }
 
-    /// Returns the record with this id, number or name.
-    pub(super) fn find_record(&self, name: &str) -> Option<&SkillRow> {
-        let number = name.parse();
-        self.record_rows().find(|row| {
-            is_meant(name, &row.text.skill, &row.text.name) || number.as_ref() == Ok(&row.id)
-        })
+    /// Like [`choose`](Self::choose), and fails if the name is unknown.
+    pub(crate) fn look_up(&self, name: &str) -> Done<NamedSkill> {
+        let found = self.choose(name);
+        found.ok_or_else(|| unknown_skill(&self.snapshot, name))
+    }
+
+    /// Returns the failure for a skill whose file is gone: a tool deleted it, or the file was removed.
+    pub(super) fn missing_file(&self, name: &str, row: &SkillRow) -> Failure {
+        if row.standing.disabled == Some(DisabledReason::Deleted) {
+            let skill = row.text.skill.clone();
+            return app::failure(&Error::DeletedSkill { skill });
+        }
+        unknown_skill(&self.snapshot, name)
     }
 
     /// Returns the file skill called `name`.
@@ -130,7 +134,10 @@ impl SkillCatalog {
     /// Converts a row for output as JSON.
     pub(super) fn stored(&self, row: &SkillRow) -> Done<StoredSkill> {
         match &self.home {
-            Some(app) => stored_skill(app, row),
+            Some(app) => Ok(StoredSkill {
+                replaces_file: self.replaced_file(row),
+                ..stored_skill(app, row)?
+            }),
             None => Err(Failure::internal("store", "a row without a store")),
         }
     }
@@ -166,6 +173,12 @@ impl SkillCatalog {
     pub(super) fn clash(&self, id: &str) -> Option<i64> {
         let row = self.row(id)?;
         (row.text.origin == SkillOrigin::Record).then_some(row.id)
+    }
+
+    /// Returns the path of the file whose name a record has.
+    fn replaced_file(&self, record: &SkillRow) -> Option<String> {
+        let file = self.snapshot.skill(&record.text.skill)?;
+        Some(file.path.display().to_string())
     }
 
     /// Returns the names that both a file and a record have, each as a message and a remedy.
@@ -234,17 +247,20 @@ impl SkillCatalog {
 
 /// Returns the file skill called `name`.
 pub(crate) fn find_file<'a>(snapshot: &'a Snapshot, name: &str) -> Done<&'a LoadedSkill> {
-    snapshot.find(name).map(|loaded| &**loaded).ok_or_else(|| {
-        if let Some(agent) = snapshot.agent(name) {
-            return named_agent(agent);
-        }
-        let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
-        let hint = match nearest(name, ids) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "`deft skills list` shows all skills".to_owned(),
-        };
-        Failure::input("unknown_skill", format!("unknown skill `{name}`")).hint(hint)
-    })
+    let file = snapshot.find(name).map(|loaded| &**loaded);
+    file.ok_or_else(|| unknown_skill(snapshot, name))
+}
+
+fn unknown_skill(snapshot: &Snapshot, name: &str) -> Failure {
+    if let Some(agent) = snapshot.agent(name) {
+        return named_agent(agent);
+    }
+    let ids = snapshot.skills().map(|loaded| loaded.skill.id.as_str());
+    let hint = match nearest(name, ids) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`deft skills list` shows all skills".to_owned(),
+    };
+    Failure::input("unknown_skill", format!("unknown skill `{name}`")).hint(hint)
 }
 
 /// The failure for the name of an agent where a skill is expected.

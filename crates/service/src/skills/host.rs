@@ -87,13 +87,12 @@ fn open(skill: &Skill, name: &str) -> Skill {
     open
 }
 
+/// Cuts a text to the limit of a host, which counts the mark of the cut.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    let mut short: String = text.chars().take(most - 1).collect();
-    short.push('…');
-    short
+    deft_model::clip(text, most - 1)
 }
 
 /// Describes the workflow as instructions for a model.

@@ -102,15 +102,16 @@ fn file_query(query: &SkillQuery) -> Query {
     }
 }
 
-/// Whether a record matches. Records have no domain and no tags.
+/// Whether a record matches. Records have no domain.
 fn fits(record: &StoredSkill, query: &SkillQuery) -> bool {
-    let description = record.description.as_deref().unwrap_or_default();
-    let all = format!("{} {} {description}", record.id, record.name).to_lowercase();
-    let words = query.words.iter();
-    query.tier.is_none_or(|tier| record.tier == tier)
-        && words
-            .into_iter()
-            .all(|word| all.contains(&word.to_lowercase()))
-        && query.domain.is_none()
-        && query.tag.is_none()
+    let head = &record.head;
+    let description = head.description.as_deref().unwrap_or_default();
+    let tags = record.tags.join("\n");
+    let all = format!("{}\n{}\n{description}\n{tags}", head.id, head.name).to_lowercase();
+    let tagged = |tag: &String| record.tags.iter().any(|one| one.eq_ignore_ascii_case(tag));
+    let mut words = query.words.iter();
+    query.domain.is_none()
+        && query.tier.is_none_or(|tier| head.tier == tier)
+        && query.tag.as_ref().is_none_or(tagged)
+        && words.all(|word| all.contains(&word.to_lowercase()))
 }

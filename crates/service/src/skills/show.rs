@@ -1,10 +1,12 @@
 //! Shows one skill in full.
 
-use deft_engine::Commands;
+use deft_engine::{Commands, NamedSkill};
 use deft_registry::{LoadedSkill, State};
 use deft_skillfile::{is_host_key, render};
+use deft_store::{SkillRow, Standing};
 use deft_wire::Done;
 use deft_wire::skill::SkillView;
+use jiff::tz::TimeZone;
 
 use super::catalog::SkillCatalog;
 use super::view::zone;
@@ -18,6 +20,8 @@ pub struct SkillPage {
     pub manual: Option<String>,
     /// The end of its backoff in the skill's zone; `None` if it is over.
     pub backs_off_until: Option<String>,
+    /// The time of its last run, for a record.
+    pub last_run: Option<String>,
     /// Keys of the file that only other hosts read.
     pub host_keys: Vec<String>,
     /// Whether the file is broken, so that its last valid version is shown.
@@ -25,20 +29,25 @@ pub struct SkillPage {
 }
 
 impl SkillCatalog {
-    /// Returns the skill called `name`; file skills have precedence over records.
+    /// Returns the skill that `name` refers to, by the same rule as a run of it.
     pub fn show(&self, name: &str) -> Done<SkillPage> {
-        if self.snapshot.find(name).is_none()
-            && let Some(record) = self.find_record(name)
-        {
-            return Ok(SkillPage {
-                skill: SkillView::Stored(Box::new(self.stored(record)?)),
-                manual: None,
-                backs_off_until: None,
-                host_keys: Vec::new(),
-                file_is_broken: false,
-            });
+        match self.look_up(name)? {
+            NamedSkill::Record(row) => self.record_page(&row),
+            NamedSkill::File(loaded, _) => self.file_page(&loaded),
+            NamedSkill::Gone(row) => Err(self.missing_file(name, &row)),
         }
-        self.file_page(self.find_file(name)?)
+    }
+
+    fn record_page(&self, row: &SkillRow) -> Done<SkillPage> {
+        let (standing, zone) = (&row.standing, &self.moment().zone);
+        Ok(SkillPage {
+            skill: SkillView::Stored(Box::new(self.stored(row)?)),
+            manual: None,
+            backs_off_until: self.backoff(standing, zone),
+            last_run: standing.last_run_at.map(|at| deft_schedule::show(at, zone)),
+            host_keys: Vec::new(),
+            file_is_broken: false,
+        })
     }
 
     fn file_page(&self, loaded: &LoadedSkill) -> Done<SkillPage> {
@@ -52,12 +61,11 @@ impl SkillCatalog {
             },
         );
         let standing = self.standing(skill.id.as_str());
-        let until = standing.and_then(|standing| standing.backoff_until);
-        let until = until.filter(|until| *until > moment.now);
         Ok(SkillPage {
             skill: SkillView::File(Box::new(shown)),
             manual: Some(render::manual(skill)),
-            backs_off_until: until.map(|until| deft_schedule::show(until, &zone(skill, moment))),
+            backs_off_until: standing.and_then(|it| self.backoff(it, &zone(skill, moment))),
+            last_run: None,
             host_keys: skill
                 .extra
                 .keys()
@@ -70,6 +78,13 @@ impl SkillCatalog {
                 .iter()
                 .any(|file| file.state == broken),
         })
+    }
+
+    /// Returns the end of a backoff that is not over.
+    fn backoff(&self, standing: &Standing, zone: &TimeZone) -> Option<String> {
+        let until = standing.backoff_until;
+        let until = until.filter(|until| *until > self.moment().now);
+        until.map(|until| deft_schedule::show(until, zone))
     }
 
     /// Returns why a command cannot be run now, as far as this is known without querying a server.

@@ -111,7 +111,8 @@ mod tests {
             let joined = writers.into_iter().map(|writer| writer.join().unwrap());
             joined.collect()
         });
-        let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(|(_, result)| result.is_ok());
+        let (won, lost): (Vec<_>, Vec<_>) =
+            results.into_iter().partition(|(_, result)| result.is_ok());
         assert_eq!(won.len(), 1);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text(won[0].0));
         for (_, result) in lost {

@@ -126,28 +126,49 @@ pub struct Deletion {
 pub fn find_deletion(workspace: &Workspace, name: &str) -> Done<Deletion> {
     let home = workspace.home()?;
     let snapshot = Library::of_home(&home).load();
-    if let Some(loaded) = snapshot.find(name) {
+    let record = find_record(workspace, name)?;
+    if let Some(loaded) = snapshot.find(name)
+        && record
+            .as_ref()
+            .is_none_or(|row| loaded.skill.id.as_str() == row.text.skill)
+    {
         let path = loaded.path.to_path_buf();
         let skill = loaded.skill.id.to_string();
-        if let Some(record) = SkillCatalog::open(workspace)?.clash(&skill) {
-            return Err(ambiguous(&skill, &path, record));
+        if let Some(record) = record {
+            return Err(ambiguous(&skill, &path, record.id));
         }
         let path = deletable(&home, path)?;
         let files = trash::files_below(&path);
         let from = DeletedFrom::File(path);
         return Ok(Deletion { skill, from, files });
     }
+    if let Some(row) = record {
+        return Ok(record_deletion(row));
+    }
     let app = App::without_skills(workspace)?;
     let target = Target::Name(name.to_owned());
     let found = app.block_on(app.engine.library().look_up_target(&target));
     app.close();
     match found.map_err(|error| app::failure(&error))? {
-        NamedSkill::Record(row) | NamedSkill::Gone(row) => Ok(Deletion {
-            skill: row.text.skill,
-            from: DeletedFrom::Record(row.id),
-            files: Vec::new(),
-        }),
+        NamedSkill::Record(row) | NamedSkill::Gone(row) => Ok(record_deletion(row)),
         NamedSkill::File(loaded, _) => Err(not_ours(&loaded.path)),
+    }
+}
+
+/// Returns the record that `name` refers to, by the same rule as a run of it.
+fn find_record(workspace: &Workspace, name: &str) -> Done<Option<SkillRow>> {
+    let catalog = SkillCatalog::open(workspace)?;
+    Ok(match catalog.choose(name) {
+        Some(NamedSkill::Record(row)) => Some(row),
+        Some(NamedSkill::File(..) | NamedSkill::Gone(_)) | None => None,
+    })
+}
+
+fn record_deletion(row: SkillRow) -> Deletion {
+    Deletion {
+        skill: row.text.skill,
+        from: DeletedFrom::Record(row.id),
+        files: Vec::new(),
     }
 }
 

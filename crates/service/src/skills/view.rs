@@ -7,13 +7,12 @@ use deft_registry::LoadedSkill;
 use deft_skillfile::{Moment, flags, schedule, sections, words};
 use deft_wire::Done;
 use deft_wire::skill::{
-    FileDetails, FileSkill, Origin, SiblingView, SkillChange, SkillStanding, TriggerView,
+    FileDetails, FileSkill, Origin, SiblingView, SkillChange, SkillHead, TriggerView,
 };
 use deft_wire::skill_body::{
     ConfirmationView, FlagTakes, FlagView, InputView, SectionView, SkillBody, StepView,
 };
 use deft_wire::skill_policy::PolicyView;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -26,33 +25,22 @@ impl SkillCatalog {
     /// Returns a file skill as listings show it.
     pub(super) fn file_skill(&self, loaded: &LoadedSkill) -> Done<FileSkill> {
         let mut shown = as_written(loaded, self.moment());
+        let head = &mut shown.head;
         let id = loaded.skill.id.as_str();
         if let Some(record) = self.clash(id) {
             shown.clashes_with = Some(record);
-            shown.enabled = false;
-            shown.trigger.next = Vec::new();
+            head.enabled = false;
+            head.trigger.next = Vec::new();
         }
         let Some(row) = self.file_row(id) else {
             return Ok(shown);
         };
         if let Some(next) = self.next_fires(loaded)? {
-            shown.trigger.next = next;
+            head.trigger.next = next;
         }
-        let standing = &row.standing;
-        let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
-        shown.record_id = Some(row.id);
-        shown.missing_tools = self.missing_tools(row);
-        shown.enabled = standing.disabled.is_none();
-        shown.disabled_reason = standing.disabled;
-        shown.last_run_at = time(standing.last_run_at);
-        shown.last_run_status.clone_from(&standing.last_run_status);
-        shown
-            .last_run_summary
-            .clone_from(&standing.last_run_summary);
-        shown.standing = Some(SkillStanding {
-            failures: standing.streak,
-            backoff_until: time(standing.backoff_until),
-        });
+        deft_engine::add_state(head, row);
+        head.missing_tools = Some(self.missing_tools(row));
+        shown.standing = Some(deft_engine::skill_standing(&row.standing));
         Ok(shown)
     }
 
@@ -72,29 +60,32 @@ impl SkillCatalog {
 /// Returns a skill with the content of its file only.
 fn as_written(loaded: &LoadedSkill, moment: &Moment) -> FileSkill {
     let skill = &loaded.skill;
-    FileSkill {
+    let head = SkillHead {
         id: skill.id.to_string(),
         record_id: None,
         agent_id: skill.policy.agent_id.clone(),
         name: skill.name.clone(),
-        description: skill.description.clone(),
-        domain: skill.domain.clone(),
+        description: Some(skill.description.clone()),
         tier: skill.tier(),
-        role: skill.role(),
-        dialect: skill.dialect,
+        dialect: Some(skill.dialect),
         origin: Origin::File,
-        path: loaded.path.display().to_string(),
         revision: loaded.revision.to_string(),
         enabled: skill.policy.enabled,
         disabled_reason: disabled_by_file(skill),
         trigger: trigger(skill, moment),
-        keywords: skill.keywords.clone(),
-        tags: skill.details.tags.clone(),
         required_tools: skill.required_tools.clone(),
-        missing_tools: Vec::new(),
+        missing_tools: Some(Vec::new()),
         last_run_at: None,
         last_run_status: None,
         last_run_summary: None,
+    };
+    FileSkill {
+        head,
+        domain: skill.domain.clone(),
+        role: skill.role(),
+        path: loaded.path.display().to_string(),
+        keywords: skill.keywords.clone(),
+        tags: skill.details.tags.clone(),
         details: None,
         clashes_with: None,
         standing: None,

@@ -73,7 +73,7 @@ impl Host {
         work: F,
     ) -> Done<ChatAnswer>
     where
-        F: FnOnce(deft_engine::Attention) -> Work<'a>,
+        F: FnOnce(Attention) -> Work<'a>,
     {
         let (engine, tell) = (self.engine.clone(), listener);
         let listener: Listener = Arc::new(move |live| {
@@ -92,13 +92,10 @@ impl Host {
             Arc::clone(&listener),
         );
         let hears = Arc::clone(&teller);
-        let attention = deft_engine::Attention {
-            asker: attention.asker,
-            assume_yes: attention.assume_yes,
-            parks: attention.parks,
+        let attention = Attention {
             admitted: Some(started),
-            transcript: None,
             hear: Some(Arc::new(move |delta| hears.hear(delta))),
+            ..attention
         };
         let said = teller.follow(events, work(attention)).await;
         let said = said.map_err(|error| failure(&error))?;

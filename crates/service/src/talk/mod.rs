@@ -20,20 +20,21 @@ mod request;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use deft_model::{Object, RunId, RunOrigin, Usd};
 use deft_wire::Done;
 use deft_wire::budget::Spending;
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, ConversationView, PromptView};
 
-use crate::ask::{Answer, Asker, Question, Response};
+use crate::ask::{Answer, Question, Response};
 #[cfg(test)]
 use crate::ask::{Operation, StepPath};
 use crate::words::counted;
 
 pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
+pub use deft_engine::Attention;
 pub use host::host;
 pub use request::{find_conversation, resume_and_wait, say_and_wait};
 
@@ -171,19 +172,6 @@ pub enum AnswerState {
     Elsewhere,
     /// The run waits for something.
     Waiting,
-}
-
-/// How the caller attends to an answer in progress.
-#[derive(Clone, Default)]
-pub struct Attention {
-    /// A person who can be asked immediately.
-    pub asker: Option<Arc<dyn Asker>>,
-    /// Answers confirmations with yes; the record names this as the reason.
-    pub assume_yes: Option<String>,
-    /// Whether a process resumes parked runs, so that long waits may give up the lease.
-    pub parks: bool,
-    /// Receives the id of the run as soon as it is admitted.
-    pub admitted: Option<Arc<OnceLock<RunId>>>,
 }
 
 /// A model for chats.

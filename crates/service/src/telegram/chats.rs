@@ -366,6 +366,7 @@ impl Shared {
             assume_yes: None,
             parks: true,
             admitted: Some(admitted),
+            ..Attention::default()
         };
         let say = Say {
             conversation,

@@ -1,5 +1,5 @@
-//! Arguments of a step held against the schema of its tool: names, what is missing, and literals of
-//! the wrong type. What a template gives is known only when the step runs.
+//! Checks of a step's arguments against the schema of its tool: unknown names, missing arguments, and
+//! literals of the wrong type. Values of templates are only known when the step runs.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::rules::Rule;
 use crate::span::Span;
 use crate::yaml::Node;
 
-/// Arguments that deft fills in by itself (S0.44).
+/// Arguments that deft adds automatically (S0.44).
 const FILLED_IN: [&str; 3] = ["chat_id", "chatId", "chat"];
 
 impl Check<'_> {
@@ -70,7 +70,7 @@ impl Check<'_> {
         self.sink.report(Rule::ToolArgument, span, message);
     }
 
-    /// Where the name of an argument is.
+    /// Returns the span of an argument's name.
     fn argument(&self, step: &Step, name: &str) -> Span {
         let args = self.map(&step.id).and_then(|map| map.get("args"));
         let entry = args
@@ -80,7 +80,7 @@ impl Check<'_> {
     }
 }
 
-/// What a literal should be instead, if it cannot be cast to what the tool takes.
+/// Returns what a literal should be, if it cannot be cast to a type that the tool accepts.
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
     if value.as_str().is_some_and(has_markup) {
         return None;
@@ -101,7 +101,7 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
     };
     let fits = |kind: &&str| match (*kind, value) {
-        // Scalars are cast both ways.
+        // Scalars are cast in both directions.
         ("string", Value::String(_) | Value::Number(_) | Value::Bool(_))
         | ("boolean", Value::Bool(_))
         | ("number", Value::Number(_))

@@ -1,4 +1,4 @@
-//! Skills that the text of a page or of an index names.
+//! Checks of the skills named in the text of a page or an index.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use crate::diagnostic::{Diagnostic, Sink};
 use crate::rules::Rule;
 use crate::span::Span;
 
-/// Endings of file names, which look like actions of a domain.
+/// File extensions, which look like actions of a domain.
 const ENDINGS: [&str; 7] = ["csv", "json", "md", "py", "txt", "yaml", "yml"];
 
-/// Reports words such as `email.sned` between backticks: the domain exists, the skill does not. The
-/// index of a `domain` names its skills at the beginning of rows of a table too.
+/// Reports words in backticks such as `email.sned`, where the domain exists and the skill does not. With
+/// `domain`, the text is the index of that domain, which also names its skills in the first column of tables.
 pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec<Diagnostic> {
     let mut sink = Sink::default();
     let Some(skills) = &known.skills else {
@@ -27,7 +27,7 @@ pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec
     let mut said = BTreeSet::new();
     let rows = domain.map(|_| rows(text));
     for (at, quoted) in quoted(text).chain(rows.into_iter().flatten()) {
-        // `email.send --to x` names its command first.
+        // `email.send --to x` begins with the command.
         let word = quoted.split_whitespace().next().unwrap_or_default();
         let Some((domain, action)) = word.split_once('.') else {
             continue;
@@ -51,7 +51,7 @@ pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec
     sink.finish()
 }
 
-/// The first cells of the rows of tables, with their places.
+/// Returns the first cells of table rows, with their offsets.
 fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').filter_map(move |line| {
@@ -63,7 +63,7 @@ fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What stands between single backticks on one line, with its place.
+/// Returns the text between single backticks on one line, with its offset.
 fn quoted(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').flat_map(move |line| {

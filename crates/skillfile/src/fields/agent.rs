@@ -1,4 +1,4 @@
-//! The table of `AGENT.md`.
+//! The field table of `AGENT.md`.
 
 use super::{BUDGET, Field, Kind, optional, required};
 

@@ -1,10 +1,10 @@
-//! The descriptive fields of a skill, which every dialect has. The rows of the model say which there are.
+//! The table of descriptive fields, which every dialect has. The rows come from the model.
 
 use deft_model::{DetailPlace, Details};
 
 use super::{Field, Kind, optional};
 
-/// Keys for listings and people.
+/// The descriptive fields, for listings and people.
 pub(crate) const DETAILS: &[Field] = &detail_fields();
 
 const fn detail_fields() -> [Field; Details::ROWS.len()] {

@@ -1,4 +1,4 @@
-//! The keys of man pages and of the index of their domain.
+//! The field tables of man pages and domain indexes.
 
 use super::{Field, Kind, TRIGGER, optional, required};
 

@@ -1,5 +1,5 @@
-//! Every field of every dialect, once: the checks, the suggestions, the JSON
-//! Schemas and the reference in `docs/skill-format.md` read these tables.
+//! The field tables of all dialects. The checks, the suggestions, the JSON Schemas and the reference in
+//! `docs/skill-format.md` are derived from them.
 
 mod agent;
 mod details;
@@ -29,15 +29,16 @@ pub(crate) use steps::{STEP, WAIT};
 pub(crate) use trigger::TRIGGER;
 pub(crate) use workflow::{CONFIRMATION, INPUT, WORKFLOW};
 
-/// A key that a mapping may have.
+/// A key that a mapping may contain.
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub name: &'static str,
     pub kind: Kind,
     pub required: bool,
     pub doc: &'static str,
-    /// The most characters of a text or of each text of a list, or the greatest number; lengths of time are in
-    /// seconds. Readers of descriptive and policy fields, the schema and the reference heed it.
+    /// The limit: maximum number of characters of a text or of each text of a list, or the maximum number;
+    /// durations are in seconds. The readers of descriptive and policy fields, the schema and the reference
+    /// use it.
     pub most: Option<u32>,
 }
 
@@ -61,24 +62,24 @@ const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     }
 }
 
-/// What a key takes.
+/// The type of a field's value.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
     Truth,
-    /// Text that says something wherever its key is given.
+    /// A text that must not be blank.
     Filled,
-    /// A name that templates can use.
+    /// A name that can be used in templates.
     Name,
-    /// A whole number from 0 on.
+    /// A non-negative integer.
     Count,
-    /// A whole number from 1 on.
+    /// A positive integer.
     Positive,
     Integer,
     Number,
-    /// A list of texts, or texts divided by commas.
+    /// A list of texts, or texts separated by commas.
     Texts,
-    /// Seconds, or words such as `1h30m`.
+    /// Seconds, or text such as `1h30m`.
     Duration,
     /// A cron expression.
     Cron,
@@ -87,9 +88,9 @@ pub(crate) enum Kind {
     List,
     /// A list of at least one value.
     Choices,
-    /// A list, or a template that gives one.
+    /// A list, or a template that renders to one.
     Loop,
-    /// A length of time, or a mapping with `until`.
+    /// A duration, or a mapping with `until`.
     Wait,
     /// One of these words.
     Words(&'static [&'static str]),
@@ -99,25 +100,24 @@ pub(crate) enum Kind {
     Classes,
     /// A mapping with these fields.
     Table(&'static [&'static [Field]]),
-    /// A mapping with these fields and any others, in which every value may be
-    /// written as text.
+    /// A mapping with these fields and any others; every value may be written as text.
     Open(&'static [&'static [Field]]),
     /// A list of mappings with these fields.
     Tables(&'static [&'static [Field]]),
 }
 
-/// What the limit of a field ([`Field::most`]) holds for.
+/// The part of a value that the limit ([`Field::most`]) applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitedPart {
     /// The length of the text.
     Text,
-    /// The length of each text of the list.
+    /// The length of each text in the list.
     Items,
     /// The number.
     Number,
     /// The number of seconds.
     Seconds,
-    /// Nothing: a field of this kind has no limit.
+    /// A field of this type has no limit.
     None,
 }
 
@@ -146,7 +146,7 @@ impl Kind {
     }
 }
 
-/// Whether frontmatter may have this key, in any dialect.
+/// Returns whether the frontmatter of any dialect may contain this key.
 pub(crate) fn is_known_key(key: &str) -> bool {
     let tables = [OPEN, METADATA, DETAILS, POLICY, TRIGGER, MANPAGE, DOMAIN];
     let named = tables
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// Every field that all dialects have is in a case.
+    /// Every field shared by all dialects occurs in a case file.
     #[test]
     fn each_shared_field_has_a_case() {
         let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");

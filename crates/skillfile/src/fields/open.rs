@@ -1,4 +1,4 @@
-//! The keys of a `SKILL.md` of the open agentskills format.
+//! The field tables of a `SKILL.md` in the open agentskills format.
 
 use super::{DETAILS, Field, Kind, POLICY, TRIGGER, optional, required};
 
@@ -57,7 +57,7 @@ pub(crate) const METADATA: &[Field] = &[
     ),
 ];
 
-/// Frontmatter keys of other hosts, kept and shown.
+/// Frontmatter keys of other hosts, which are preserved and shown.
 pub(crate) const HOST_KEYS: &[&str] = &[
     "agent",
     "argument-hint",

@@ -1,8 +1,8 @@
-//! How a skill may run, in every dialect.
+//! The table of policy fields, shared by all dialects.
 
 use super::{Field, Kind, optional, required};
 
-/// How a skill may run; read in every dialect. In the order of `Policy::entries`.
+/// The policy fields, in the order of `Policy::entries`.
 pub(crate) const POLICY: &[Field] = &[
     optional(
         "enabled",
@@ -12,7 +12,7 @@ pub(crate) const POLICY: &[Field] = &[
     optional(
         "agent_id",
         Kind::Text,
-        "who owns the skill; `thinker` when absent",
+        "the agent that the skill belongs to; `thinker` when absent",
     ),
     optional(
         "max_steps",
@@ -90,7 +90,7 @@ pub(crate) const POLICY: &[Field] = &[
     ),
 ];
 
-/// A remedy.
+/// A heal rule.
 pub(crate) const HEAL: &[Field] = &[
     required("when", Kind::Classes, "the failures it answers to"),
     required("tool", Kind::Text, "the healing tool"),
@@ -101,14 +101,14 @@ pub(crate) const HEAL: &[Field] = &[
     ),
 ];
 
-/// Post-conditions.
+/// Conditions for the success of a run or step.
 pub(crate) const EXPECT: &[Field] = &[
     optional("called", Kind::Texts, "tools that must have succeeded"),
     optional("that", Kind::Text, "a condition over the outputs"),
     optional("schema", Kind::Object, "a JSON Schema for the answer"),
 ];
 
-/// What models may cost.
+/// Limits on the cost of models.
 pub(crate) const BUDGET: &[Field] = &[
     optional("tokens", Kind::Positive, "tokens, in and out together"),
     optional("cost_usd", Kind::Number, "money"),

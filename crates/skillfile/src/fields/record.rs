@@ -1,8 +1,8 @@
-//! The keys of a record.
+//! The field tables of records.
 
 use super::{Field, Kind, TRIGGER, optional, required};
 
-/// A record, as `memory_store_skill` takes it (S0.1, S0.2).
+/// A record, as accepted by `memory_store_skill` (S0.1, S0.2).
 pub(crate) const RECORD: &[Field] = &[
     required("name", Kind::Text, "what the skill is called, in prose"),
     required(

@@ -1,4 +1,4 @@
-//! A value for each kind of field, for tests that read all rows of a table.
+//! Sample values for each type of field, for tests that read all rows of a table.
 
 use serde_json::{Map, Value, json};
 
@@ -8,11 +8,11 @@ use crate::read::Fields;
 use crate::severity::Severity;
 use crate::yaml;
 
-/// A value that the field takes; it is no usual default.
+/// Returns a valid value of the field that differs from the usual default.
 pub(crate) fn sample(field: &Field) -> Value {
     match field.kind {
         Kind::Text | Kind::Filled | Kind::Name => json!("text"),
-        // A value that is not the default.
+        // Differs from the default: of these fields, `expose` is false by default.
         Kind::Truth => json!(field.name == "expose"),
         Kind::Count | Kind::Positive | Kind::Integer => json!(7),
         Kind::Number => json!(0.5),
@@ -35,7 +35,7 @@ fn fields(tables: &[&[Field]]) -> Value {
     Value::Object(fields.collect::<Map<_, _>>())
 }
 
-/// Reads the keys of a mapping that has nothing wrong with it.
+/// Reads the keys of a mapping that must be valid.
 pub(crate) fn read_sample<T>(
     given: &[(&str, Value)],
     read: impl FnOnce(&Fields<'_>, &mut Sink) -> T,

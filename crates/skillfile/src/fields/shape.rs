@@ -1,23 +1,23 @@
-//! How the values of a record are built, for the crate that corrects records before they are read.
+//! The shapes of a record's values, for the crate that normalises records.
 
 use super::{DETAILS, Field, Kind, POLICY, RECORD};
 
-/// How the value of a key is built.
+/// The shape of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A list of texts.
     Texts,
     /// A whole number.
     Whole,
-    /// True or false.
+    /// A boolean.
     Truth,
-    /// A mapping, a list of anything else, or either.
+    /// A mapping, or a list of anything except texts.
     Structure,
-    /// A text, a number with a fraction, a length of time.
+    /// A text, a decimal number or a duration.
     Scalar,
 }
 
-/// The keys of a record whose values have a shape, in the order of their tables.
+/// Returns the keys of a record whose values have this shape, in table order.
 pub fn record_keys(shape: Shape) -> impl Iterator<Item = &'static str> {
     let fields = [RECORD, DETAILS, POLICY].into_iter().flatten();
     let of_shape = fields.filter(move |field: &&Field| shape_of(&field.kind) == shape);

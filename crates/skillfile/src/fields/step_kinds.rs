@@ -1,8 +1,8 @@
-//! The table of the kinds of steps, as files have them.
+//! The table of step kinds.
 //!
-//! The reader of steps, the rule that a step has one kind, the check of names, the JSON Schema and the
-//! reference in `docs/skill-format.md` all read [`KINDS`]. A key that only some kinds have is named in their
-//! rows and described in [`OWN_FIELDS`]. What a step of a kind says is read in `workflow/kinds.rs`.
+//! The parser of steps, the rule that a step has one kind, the check of names, the JSON Schema and the
+//! reference in `docs/skill-format.md` all use [`KINDS`]. A key that only some kinds have is listed in their
+//! rows and described in [`OWN_FIELDS`]. The values are parsed in `workflow/kinds.rs`.
 
 use std::collections::BTreeSet;
 
@@ -12,35 +12,36 @@ use super::{Field, Kind, optional};
 
 /// A kind of step.
 pub(crate) struct KindRow {
-    /// The kind, whose word is the key that says it.
+    /// The kind; its word is the key that selects it.
     pub step_type: StepType,
-    /// What the key takes.
+    /// The type of the key's value.
     pub takes: Kind,
     /// One line for the reference and the schema.
     pub help: &'static str,
-    /// How the value of the key names other values.
+    /// How the value refers to other values.
     pub content: Content,
-    /// The names of its fields in [`OWN_FIELDS`] with their contents; they do nothing beside kinds that do not list
-    /// them.
+    /// The keys in [`OWN_FIELDS`] that this kind uses, with their contents; kinds that do not list a key
+    /// ignore it.
     pub own_keys: &'static [(&'static str, Content)],
-    /// Keys of other steps that do nothing here.
+    /// Keys of steps that have no effect on this kind.
     pub idle_keys: &'static [&'static str],
 }
 
-/// How a text names other values. The checks of names, and which steps look at the value of which, follow from it.
+/// How a text refers to other values. The check of names, and the detection of steps that use another step's
+/// value, depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// In the templates in it.
+    /// By templates in the text.
     Templates,
-    /// As names of a block of Python.
+    /// As names in a block of Python.
     Python,
-    /// As names of a Python expression, in which what is not there counts as None.
+    /// As names in a Python expression, where an undefined name evaluates to None.
     Condition,
     /// Not at all.
     Plain,
 }
 
-/// The keys with this content: those that say a kind, and the own ones of kinds.
+/// Returns the keys with this content: keys that select a kind, and keys that only some kinds have.
 pub(crate) fn keys_with(content: Content) -> BTreeSet<&'static str> {
     let keys = KINDS.iter().flat_map(KindRow::keys);
     keys.filter(|(_, has)| *has == content)
@@ -48,7 +49,7 @@ pub(crate) fn keys_with(content: Content) -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// The keys whose values can name other values.
+/// Returns the keys whose values can refer to other values.
 pub(crate) fn keys_with_names() -> BTreeSet<&'static str> {
     let keys = KINDS.iter().flat_map(KindRow::keys);
     keys.filter(|(_, has)| *has != Content::Plain)
@@ -56,7 +57,7 @@ pub(crate) fn keys_with_names() -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// Every kind of step, in the order of `StepType`, which is that of the reference.
+/// Every kind of step, in the order of `StepType` and of the reference.
 pub(crate) const KINDS: &[KindRow] = &[
     KindRow {
         step_type: StepType::Tool,
@@ -120,17 +121,17 @@ pub(super) const OWN_FIELDS: &[Field] = &[
 ];
 
 impl KindRow {
-    /// The key that says it.
+    /// Returns the key that selects the kind.
     pub(crate) const fn key(&self) -> &'static str {
         StepType::WORDS[self.step_type as usize].0
     }
 
-    /// The key that says it and its own keys, with their contents.
+    /// Returns the key that selects the kind and the kind's own keys, with their contents.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&'static str, Content)> {
         std::iter::once((self.key(), self.content)).chain(self.own_keys.iter().copied())
     }
 
-    /// The field of a step that says it.
+    /// Returns the field for the key that selects the kind.
     pub(super) const fn field(&self) -> Field {
         Field {
             name: self.key(),
@@ -141,7 +142,7 @@ impl KindRow {
         }
     }
 
-    /// Whether a key does nothing in steps of this kind.
+    /// Returns whether a key has no effect on steps of this kind.
     pub(crate) fn ignores(&self, key: &str) -> bool {
         let owned = OWN_FIELDS.iter().any(|field| field.name == key);
         self.idle_keys.contains(&key) || owned && !self.keys().any(|(own, _)| own == key)

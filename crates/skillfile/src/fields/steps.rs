@@ -1,9 +1,9 @@
-//! The fields of a step of a workflow. Those of its kind come from the table of kinds.
+//! The field table of a workflow step. The fields of its kind come from the table of kinds.
 
 use super::step_kinds::OWN_FIELDS;
 use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required};
 
-/// A step of a workflow: its name, the keys that say what it does, and the rest.
+/// A step of a workflow: its name, the keys of its kind, and common keys.
 pub(crate) const STEP: &[Field] = &step_fields();
 
 const COUNT: usize = HEAD.len() + KINDS.len() + OWN_FIELDS.len() + REST.len();
@@ -33,7 +33,7 @@ const HEAD: &[Field] = &[
     optional("description", Kind::Text, "one line for people"),
 ];
 
-/// What steps of all kinds may have.
+/// Fields that steps of all kinds have.
 const REST: &[Field] = &[
     optional("output", Kind::Name, "a second name for the value"),
     optional(
@@ -91,7 +91,7 @@ const REST: &[Field] = &[
     ),
 ];
 
-/// How long a step waits, where it is not a mere length of time.
+/// The value of `wait` if it is not a duration.
 pub(crate) const WAIT: &[Field] = &[required(
     "until",
     Kind::Filled,

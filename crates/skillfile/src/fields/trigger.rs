@@ -1,8 +1,8 @@
-//! When a skill fires, in every dialect.
+//! The table of trigger fields, shared by all dialects.
 
 use super::{Field, Kind, optional};
 
-/// When a skill fires (S0.21 to S0.24).
+/// The times or events at which a skill fires (S0.21 to S0.24).
 pub(crate) const TRIGGER: &[Field] = &[
     optional(
         "schedule",

@@ -1,4 +1,4 @@
-//! The keys of a YAML workflow; those of its steps are in `steps.rs`.
+//! The field tables of a YAML workflow; those of its steps are in `steps.rs`.
 
 use super::{Field, Kind, STEP, TRIGGER, optional, required};
 
@@ -78,7 +78,7 @@ pub(crate) const INPUT: &[Field] = &[
     ),
 ];
 
-/// A question before a step.
+/// A question to a person before a step.
 pub(crate) const CONFIRMATION: &[Field] = &[
     required("step", Kind::Text, "the step it stands before"),
     required("message", Kind::Text, "what is asked, a template"),

@@ -1,4 +1,4 @@
-//! `AGENT.md`.
+//! Rendering of an `AGENT.md`.
 
 use deft_model::{Agent, AgentMode, Budget, Object};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::emit;
 use super::keys::{put, put_given};
 
-/// The agent as an `AGENT.md`. The folder must have the agent's id as its name.
+/// Renders an agent as an `AGENT.md`. The folder must be named like the agent's id.
 pub fn agent(agent: &Agent) -> String {
     let mut head = Object::new();
     put(&mut head, "name", agent.name.clone());
@@ -18,7 +18,7 @@ pub fn agent(agent: &Agent) -> String {
         "allow_skills",
         agent.allow_skills.then_some(true),
     );
-    // An empty list allows nothing, which is not the same as none.
+    // An empty list allows nothing, which differs from no list.
     put_given(
         &mut head,
         "skills",

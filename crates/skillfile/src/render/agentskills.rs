@@ -1,4 +1,4 @@
-//! `SKILL.md` for the open format.
+//! Rendering of a `SKILL.md` for the open format.
 
 use deft_model::{Dialect, Object, Skill};
 use serde_json::Value;
@@ -8,9 +8,8 @@ use super::keys::{entries, put, timing};
 use super::manual::manual;
 use crate::fields::{DETAILS, METADATA, POLICY};
 
-/// The skill as a `SKILL.md` that the reference validator takes: only keys of
-/// the open format, and below `metadata` only texts. The folder must have the
-/// skill's id as its name.
+/// Renders a skill as a `SKILL.md` that the reference validator accepts: only keys of the open format, and
+/// only texts below `metadata`. The folder must be named like the skill's id.
 pub fn agentskills(skill: &Skill) -> String {
     let mut head = Object::new();
     put(&mut head, "name", skill.id.as_str());
@@ -30,7 +29,7 @@ pub fn agentskills(skill: &Skill) -> String {
     out
 }
 
-/// What was below `metadata` already, and what deft knows besides.
+/// Returns the existing entries below `metadata` together with deft's own fields.
 fn metadata(skill: &Skill) -> Object {
     let mut ours = Object::new();
     if skill.dialect != Dialect::AgentSkills || skill.name != skill.id.as_str() {
@@ -43,7 +42,7 @@ fn metadata(skill: &Skill) -> Object {
     timing(skill, &mut ours);
     ours.extend(entries(skill.details.entries()));
     ours.extend(entries(skill.policy.entries()));
-    // Of a key that is at both places, the one below `metadata` counts.
+    // If a key exists in both places, the one below `metadata` takes precedence.
     let given = skill.extra.iter().chain(&skill.open.metadata);
     let mut all: Object = given
         .filter(|(key, _)| !is_ours(key))
@@ -53,15 +52,14 @@ fn metadata(skill: &Skill) -> Object {
     all
 }
 
-/// Keys whose values the skill itself holds; what was written for them may be
-/// out of date, or another host's and nothing that deft could read.
+/// Whether the skill itself holds the value of a key. The original entry may be outdated, or belong to
+/// another host and be unreadable for deft.
 fn is_ours(key: &str) -> bool {
     let mut known = [METADATA, DETAILS, POLICY].into_iter().flatten();
     known.any(|field| field.name == key)
 }
 
-/// A text, or a list of texts with one per line; the open format takes nothing
-/// else.
+/// Returns a text, or a list of texts as one text per line; the open format accepts nothing else.
 fn allowed_tools(skill: &Skill) -> Option<Value> {
     let given = skill.open.allowed_tools.clone()?;
     let texts = |items: &[Value]| items.iter().all(Value::is_string);
@@ -76,8 +74,8 @@ fn allowed_tools(skill: &Skill) -> Option<Value> {
     }
 }
 
-/// The open format has only texts below `metadata`; anything else is written
-/// as JSON in a text, which is read back as what it holds.
+/// Converts values to texts, because the open format only has texts below `metadata`. Other values are
+/// written as JSON, which is parsed when it is read.
 fn texts(object: Object) -> Object {
     let text = |value: Value| match value {
         Value::String(text) => Value::String(text),

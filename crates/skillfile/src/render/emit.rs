@@ -1,10 +1,10 @@
-//! Writes JSON values as block-style YAML.
+//! Rendering of JSON values as block-style YAML.
 
 use serde_json::Value;
 
 use deft_model::Object;
 
-/// The entries of a mapping, one per line, at an indentation.
+/// Writes the entries of a mapping, one per line, with indentation.
 pub(super) fn mapping(object: &Object, indent: usize, out: &mut String) {
     for (key, value) in object {
         pad(indent, out);
@@ -14,7 +14,7 @@ pub(super) fn mapping(object: &Object, indent: usize, out: &mut String) {
     }
 }
 
-/// A value behind a key or a dash, with its line break.
+/// Writes a value after a key or a dash, with its line break.
 fn value_behind(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(object) if !object.is_empty() => {
@@ -64,8 +64,7 @@ fn pad(indent: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// Several lines read best as a literal block, if nothing in them would be
-/// changed by it.
+/// Whether a text can be written as a literal block, which is best for several lines, without changing it.
 fn fits_literal(text: &str) -> bool {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let clean = |line: &str| {
@@ -77,7 +76,7 @@ fn fits_literal(text: &str) -> bool {
         && body.split('\n').all(clean)
 }
 
-/// Characters that YAML wants escaped, or treats as line breaks.
+/// Characters that YAML requires to be escaped, or treats as line breaks.
 fn is_special(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -86,8 +85,8 @@ fn is_special(c: char) -> bool {
         )
 }
 
-/// JSON that is YAML too: the characters that only JSON takes as they are get
-/// escaped. They can stand in texts only, where both know the escape.
+/// Renders JSON that is also valid YAML: characters that only JSON allows unescaped are escaped. They can
+/// only occur in texts, where both formats support the escape.
 pub(super) fn json(value: &Value) -> String {
     let mut out = String::new();
     for c in value.to_string().chars() {
@@ -115,7 +114,7 @@ fn literal(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// A text on one line, quoted unless all YAML readers agree on it without quotes.
+/// Renders a text on one line, in quotes unless all YAML parsers agree on it without them.
 pub(super) fn scalar(text: &str) -> String {
     if is_plain(text) {
         text.to_owned()
@@ -124,7 +123,7 @@ pub(super) fn scalar(text: &str) -> String {
     }
 }
 
-/// A text in double quotes.
+/// Renders a text in double quotes.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -142,8 +141,8 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// Plain text: starts with a letter, has no indicator that could end it, and
-/// is not a word that some YAML version takes for something else.
+/// Whether a text needs no quotes: it starts with a letter, contains no indicator that could end it, and is
+/// not a word that some YAML version interprets as another type.
 fn is_plain(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf",

@@ -1,9 +1,9 @@
-//! A skill's fields as the keys and values of a file.
+//! Conversion of a skill's fields to the keys and values of a file.
 
 use deft_model::{Object, Skill};
 use serde_json::Value;
 
-/// Adds a key unless there is nothing to say.
+/// Adds a key unless its value is empty.
 pub(super) fn put(object: &mut Object, key: &str, value: impl Into<Value>) {
     let value = value.into();
     let empty = match &value {
@@ -17,15 +17,14 @@ pub(super) fn put(object: &mut Object, key: &str, value: impl Into<Value>) {
     }
 }
 
-/// Adds a key whenever there is a value, be it an empty one: `[]` as a default
-/// is not the same as none.
+/// Adds a key if there is a value, even an empty one: `[]` as a default differs from no default.
 pub(super) fn put_given(object: &mut Object, key: &str, value: Option<Value>) {
     if let Some(value) = value {
         object.insert(key.to_owned(), value);
     }
 }
 
-/// When the skill fires, as it was written.
+/// Adds the trigger configuration as it was written.
 pub(super) fn timing(skill: &Skill, object: &mut Object) {
     if let Some(timing) = &skill.timing {
         put(
@@ -36,7 +35,7 @@ pub(super) fn timing(skill: &Skill, object: &mut Object) {
     }
 }
 
-/// Keys and values of the model as those of a file.
+/// Converts keys and values of the model to an object.
 pub(super) fn entries(entries: Vec<(&'static str, Value)>) -> Object {
     let entries = entries.into_iter();
     entries

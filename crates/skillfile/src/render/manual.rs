@@ -1,4 +1,4 @@
-//! Man pages: as a file, and as the help of skills that have no page.
+//! Rendering of man pages: as a file, and as the help for skills without a page.
 
 use deft_model::{Body, Input, Object, Skill, Step, Workflow};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::emit;
 use super::keys::{entries, put, put_given, timing};
 
-/// The skill as a man-page file, `domain/action.md`. The name must be dotted.
+/// Renders a skill as a man page, `domain/action.md`. The name must be dotted.
 pub fn manpage(skill: &Skill) -> String {
     let mut head = Object::new();
     put(&mut head, "name", skill.id.as_str());
@@ -31,8 +31,8 @@ pub fn manpage(skill: &Skill) -> String {
     out
 }
 
-/// The page that `get_skill` and `--help` show: the skill's own text, or one
-/// made from its inputs and steps.
+/// Returns the page that `get_skill` and `--help` show: the skill's own text, or one generated from its
+/// inputs and steps.
 pub fn manual(skill: &Skill) -> String {
     match (&skill.body, skill.text()) {
         (Body::Steps(workflow), _) => page(skill, workflow).trim_end().to_owned(),

@@ -1,7 +1,7 @@
-//! Writes a skill down, in any dialect that can hold it.
+//! Rendering of skills in any dialect that can express them.
 //!
-//! What is written reads back as the same skill. Files for the open format
-//! pass the reference validator: deft's own keys go below `metadata` as texts.
+//! Parsing the output gives the same skill. Files for the open format pass the reference validator: deft's
+//! own keys are written below `metadata` as texts.
 
 mod agent;
 mod agentskills;

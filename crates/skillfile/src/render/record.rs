@@ -1,4 +1,4 @@
-//! A record, as `memory_store_skill` takes it.
+//! Rendering of a record, as accepted by `memory_store_skill`.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,8 @@ use serde_json::Value;
 
 use super::keys::{entries, put, timing};
 
-/// The skill as a record; `None` when a record cannot hold it: code behind a
-/// command, and steps with more to them than a call (conditions, loops,
-/// compute) or whose data flow would not be seen.
+/// Renders a skill as a record. `None` if a record cannot express it: a command with a handler, or steps with
+/// conditions, loops or compute, or whose data flow would not be detected.
 pub fn record(skill: &Skill) -> Option<Value> {
     let mut object = Object::new();
     put(&mut object, "name", skill.name.clone());
@@ -59,7 +58,7 @@ fn plan(body: &Body) -> Option<Vec<Value>> {
                 steps: workflow.steps.clone(),
                 ..Workflow::default()
             };
-            // Several plain calls without data flow would be read as instructions.
+            // Several plain calls without data flow would be parsed as instructions.
             calls
                 .filter(|calls| calls.len() == 1 || calls.iter().any(stays))
                 .filter(|_| **workflow == bare)
@@ -67,7 +66,7 @@ fn plan(body: &Body) -> Option<Vec<Value>> {
     }
 }
 
-/// A step that is a call, and says at most what a failure means.
+/// Renders a step that is only a call, apart from `on_error` and `timeout`.
 fn plain(step: &Step) -> Option<Value> {
     let bare = Step {
         on_error: step.on_error,
@@ -90,7 +89,7 @@ fn call(id: &str, kind: &StepKind) -> Option<Object> {
     Some(object)
 }
 
-/// Whether a planned call keeps its plan a workflow.
+/// Whether a planned call requires a workflow.
 fn stays(call: &Value) -> bool {
     call.get("on_error").is_some() || call.get("timeout").is_some() || flows(call)
 }

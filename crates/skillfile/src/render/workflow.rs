@@ -1,4 +1,4 @@
-//! A YAML workflow.
+//! Rendering of a YAML workflow.
 
 use deft_model::{
     Body, Confirmation, Expect, Heal, Input, Object, OnError, Skill, Step, Workflow, seconds,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::emit;
 use super::keys::{entries, put, put_given, timing};
 
-/// The skill as a YAML workflow; `None` when its body is prose.
+/// Renders a skill as a YAML workflow. `None` if its body is prose.
 pub fn workflow(skill: &Skill) -> Option<String> {
     let call;
     let body = match &skill.body {

@@ -1,5 +1,4 @@
-//! What the reference checks once it has read a file, and what strictyaml does
-//! not take of the YAML that others read.
+//! The checks of the reference validator on a parsed file, and the YAML features that strictyaml rejects.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -14,7 +13,7 @@ const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
 
-/// Everything the reference checks about the keys and their values.
+/// Applies all checks of the reference on keys and values.
 pub(super) fn fields(map: &Mapping, folder: &str, sink: &mut Sink) {
     check_keys(map, sink);
     check_name(map, folder, sink);
@@ -22,21 +21,20 @@ pub(super) fn fields(map: &Mapping, folder: &str, sink: &mut Sink) {
     check_compatibility(map, sink);
 }
 
-/// The text of a value, if it is text. A plain `=` or `<<` is not, because
-/// YAML 1.1 has a type for each and strictyaml none for either.
+/// Returns the text of a value. `None` for a plain `=` or `<<`, because YAML 1.1 has a type for each and
+/// strictyaml does not support them.
 pub(super) fn text(node: &Node) -> Option<&str> {
     let scalar = node.as_scalar()?;
     let is_special = scalar.style == Style::Plain && matches!(scalar.text.as_str(), "=" | "<<");
     (!is_special).then_some(&scalar.text)
 }
 
-/// What is not block style, or not allowed in it.
+/// Reports values that are not in block style, or not allowed in it.
 pub(super) fn style(node: &Node, sink: &mut Sink) {
     style_within(node, false, sink);
 }
 
-/// Inside a flow collection everything is flow, so only the outermost one is
-/// worth a word.
+/// Inside a flow collection everything is in flow style, so only the outermost one is reported.
 fn style_within(node: &Node, in_flow: bool, sink: &mut Sink) {
     if node.decorated {
         sink.report(
@@ -151,7 +149,7 @@ fn name_problem(name: &str) -> Option<(String, &'static str)> {
     Some((format!("the name `{name}` {problem}"), HELP))
 }
 
-/// Between two hyphens, of which some were reported already, may be nothing.
+/// A part between two hyphens may be empty: repeated hyphens have been reported already.
 fn is_word(part: &str) -> bool {
     part.is_empty() || python::is_alphanumeric(part)
 }

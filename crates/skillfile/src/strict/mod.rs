@@ -1,8 +1,7 @@
 //! The verdict of the open format's reference validator (`skills-ref`).
 //!
-//! The same files pass and fail, and the same properties come out; the words
-//! are ours. `reader` reads what the reference can read, `checks` judges the
-//! tree. It does not repair anything.
+//! The same files pass and fail, with the same properties; the messages are our own. `reader` parses what the
+//! reference can parse, `checks` checks the tree. Nothing is repaired.
 
 mod checks;
 mod reader;
@@ -16,11 +15,10 @@ use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Kind, Node};
 
-/// What the reference's `read-properties` prints, in its order.
+/// The output of the reference's `read-properties`, in its order.
 pub type Properties = Map<String, Value>;
 
-/// Reads a frontmatter that starts at `offset` of its file, as the reference
-/// does.
+/// Parses a frontmatter that starts at `offset` of its file, like the reference.
 pub(crate) fn read(text: &str, offset: usize) -> Result<Node, Diagnostic> {
     reader::read(text, offset)?.ok_or_else(|| Diagnostic {
         span: Span::new(offset, offset + text.len()),
@@ -29,15 +27,15 @@ pub(crate) fn read(text: &str, offset: usize) -> Result<Node, Diagnostic> {
     })
 }
 
-/// What is wrong with a frontmatter: why the reference could not read it, if
-/// it could not, and what its checks say about a tree, if there is one.
+/// Returns the problems of a frontmatter: `unread`, the reason why the reference cannot parse it, and the
+/// results of its checks on `tree`.
 pub(crate) fn judge(
     unread: Option<Diagnostic>,
     tree: Option<&Node>,
     folder: &str,
 ) -> Vec<Diagnostic> {
     let mut found = tree.map_or_else(Vec::new, |root| check(root, folder));
-    // A reader that knows more YAML may have found the same with a better place.
+    // A parser that supports more of YAML may have found the same problem with a better span.
     let is_news = |unread: &Diagnostic| found.iter().all(|one| one.rule != unread.rule);
     if let Some(unread) = unread.filter(is_news) {
         found.push(unread);
@@ -64,7 +62,7 @@ fn check(root: &Node, folder: &str) -> Vec<Diagnostic> {
     sink.finish()
 }
 
-/// The properties, for files that have a name and a description.
+/// Returns the properties, for files that have a name and a description.
 pub(crate) fn properties(root: &Node) -> Option<Properties> {
     let map = root.as_mapping()?;
     let mut properties = Properties::new();
@@ -88,8 +86,8 @@ pub(crate) fn properties(root: &Node) -> Option<Properties> {
     Some(properties)
 }
 
-/// A mapping's values become texts, nested ones as Python prints them; an
-/// empty value is left out, as the reference does.
+/// Converts a mapping's values to texts, nested ones as Python prints them. An empty value is omitted, as in
+/// the reference.
 fn metadata(node: &Node) -> Option<Value> {
     match &node.kind {
         Kind::Mapping(mapping) => {

@@ -12,7 +12,7 @@ use crate::rules::Rule;
 use crate::span::Span;
 use crate::yaml::Node;
 
-/// Words in tool names that take something away.
+/// Words in tool names that indicate a destructive action.
 const DESTRUCTIVE: &[&str] = &[
     "delete",
     "destroy",
@@ -26,14 +26,14 @@ const DESTRUCTIVE: &[&str] = &[
     "wipe",
 ];
 
-/// Built-in tools that reach nothing outside deft and its machine, so that their steps need no `heal`. The file is
-/// generated from the definitions of the tools (`tools/tests/it/docs.rs`).
+/// Built-in tools that access nothing outside deft and its machine, so that their steps need no `heal` rule.
+/// The file is generated from the tool definitions (`tools/tests/it/docs.rs`).
 const LOCAL_TOOLS: &str = include_str!("local_tools.txt");
 
-/// How many steps a message names.
+/// Maximum number of steps named in a message.
 const MOST_NAMED: usize = 8;
 
-/// Gives advice; nothing of it keeps a skill from loading.
+/// Reports advice, which never keeps a skill from loading.
 pub(crate) fn give(fields: &Fields<'_>, drafts: &[Draft<'_>], policy: &Policy, sink: &mut Sink) {
     if drafts.is_empty() {
         return;
@@ -49,7 +49,7 @@ pub(crate) fn give(fields: &Fields<'_>, drafts: &[Draft<'_>], policy: &Policy, s
     advise_log(fields, drafts, sink);
 }
 
-/// One hint for all steps, as the answer is usually one `heal` for the skill.
+/// Reports one hint for all steps, because the solution is usually one `heal` rule for the skill.
 fn advise_heal(drafts: &[Draft<'_>], mentions: &Mentions<'_>, policy: &Policy, sink: &mut Sink) {
     let bare = |at: usize, draft: &Draft<'_>| {
         is_outside(&draft.step)
@@ -133,7 +133,7 @@ fn advise_confirm(draft: &Draft<'_>, confirmed: &HashSet<&str>, sink: &mut Sink)
     }
 }
 
-/// The steps that a confirmation stands before.
+/// Returns the steps that have a confirmation.
 fn confirmed_steps<'a>(fields: &Fields<'a>) -> HashSet<&'a str> {
     let asked = fields.node("confirmations").and_then(Node::as_sequence);
     let step = |node: &'a Node| Some(node.as_mapping()?.get("step")?.as_scalar()?.text.as_str());

@@ -1,4 +1,4 @@
-//! Which steps a step waits for (X19).
+//! The dependency graph of steps: which steps a step waits for (X19).
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,17 +7,17 @@ use super::steps::{Draft, check_known};
 use crate::diagnostic::Sink;
 use crate::rules::Rule;
 
-/// What a step waits for directly.
+/// The direct dependencies of a step.
 enum Waits {
-    /// Everything above this index. Most steps are like this, and a list for
-    /// each of thousands would be millions long.
+    /// All steps before this index. Most steps are like this; for a file of thousands of steps, separate
+    /// lists would have millions of entries.
     Above(usize),
-    /// Exactly these.
+    /// Exactly these steps.
     Named(Vec<usize>),
 }
 
 impl Waits {
-    /// The `at`th of them.
+    /// Returns the dependency with index `at`.
     fn get(&self, at: usize) -> Option<usize> {
         match self {
             Self::Above(end) => (at < *end).then_some(at),
@@ -26,17 +26,17 @@ impl Waits {
     }
 }
 
-/// For each step, the steps that have ended before it starts.
+/// The dependency graph of a workflow.
 pub(crate) struct Graph {
     waits: Vec<Waits>,
     has_circle: bool,
-    /// What the step that was asked for last waits for, as the names of one
-    /// step are asked for together.
+    /// The last queried step with all steps that end before it, because the names in one step are checked
+    /// together.
     last: RefCell<Option<(usize, Vec<bool>)>>,
 }
 
 impl Graph {
-    /// Builds the graph; unknown ids and circles are reported.
+    /// Builds the graph; reports unknown ids and cycles.
     pub(crate) fn build(drafts: &[Draft<'_>], sink: &mut Sink) -> Self {
         let ids = drafts.iter().enumerate().rev();
         let ids: HashMap<&str, usize> = ids
@@ -56,8 +56,8 @@ impl Graph {
         graph
     }
 
-    /// Whether `other` has ended for certain when `step` starts. Where steps
-    /// form a circle nothing is certain, and the circle is reported instead.
+    /// Returns whether `other` has certainly ended when `step` starts. Always true in a graph with a cycle,
+    /// where only the cycle is reported.
     pub(crate) fn is_before(&self, other: usize, step: usize) -> bool {
         if self.has_circle || matches!(self.waits[step], Waits::Above(end) if other < end) {
             return true;
@@ -72,7 +72,7 @@ impl Graph {
     fn reach(&self, from: usize) -> Vec<bool> {
         let mut seen = vec![false; self.waits.len()];
         let mut open = vec![from];
-        // Below this index everything has been seen already.
+        // All steps below this index have been visited.
         let mut floor = 0;
         while let Some(at) = open.pop() {
             let new: Vec<usize> = match &self.waits[at] {
@@ -90,7 +90,7 @@ impl Graph {
         seen
     }
 
-    /// The circles, each with its start repeated at the end.
+    /// Returns the cycles, each with its start repeated at the end.
     fn circles(&self) -> Vec<Vec<usize>> {
         let mut search = Search {
             done: vec![false; self.waits.len()],
@@ -106,16 +106,15 @@ impl Graph {
     }
 }
 
-/// A search for circles, depth first without recursion, as a file may have
-/// thousands of steps.
+/// An iterative depth-first search for cycles. Not recursive, because a file may have thousands of steps.
 struct Search {
     done: Vec<bool>,
     on_path: Vec<bool>,
-    /// Steps of circles that were found. One wrong `depends_on` closes many
-    /// circles over the same steps, so each step is named in one of them only.
+    /// Steps of cycles that were found. One wrong `depends_on` closes many cycles over the same steps, so
+    /// each step is reported only once.
     reported: Vec<bool>,
     circles: Vec<Vec<usize>>,
-    /// Below this index everything is done.
+    /// All steps below this index are done.
     floor: usize,
 }
 
@@ -143,7 +142,7 @@ impl Search {
         }
     }
 
-    /// Keeps the circle from `start` to the end of the path and back.
+    /// Records the cycle from `start` to the end of the path and back.
     fn close(&mut self, path: &[(usize, usize)], start: usize) {
         if self.reported[start] {
             return;
@@ -184,8 +183,8 @@ fn report_circle(drafts: &[Draft<'_>], circle: &[usize], sink: &mut Sink) {
         .help("a step without `depends_on` waits for all steps above it");
 }
 
-/// What a step waits for: what it says, or everything above it except the
-/// neighbours of its own group.
+/// Returns the dependencies of a step: those in `depends_on`, or all earlier steps except those of its own
+/// parallel group.
 fn waits_of(drafts: &[Draft<'_>], ids: &HashMap<&str, usize>, at: usize, sink: &mut Sink) -> Waits {
     let draft = &drafts[at];
     let Some(named) = &draft.step.depends_on else {

@@ -1,4 +1,4 @@
-//! The parameters of a workflow (S3.2).
+//! Parsing of the inputs of a workflow (S3.2).
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Node, locate};
 
-/// Reads `inputs`.
+/// Parses `inputs`.
 pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Vec<Input> {
     let mut inputs: Vec<Input> = Vec::new();
     let mut names = HashSet::new();
@@ -67,7 +67,7 @@ fn input(fields: &Fields<'_>, sink: &mut Sink) -> Option<Input> {
     Some(input)
 }
 
-/// Limits that mean something for text only.
+/// Reports limits that only apply to text.
 fn check_text_only(kind: InputType, fields: &Fields<'_>, sink: &mut Sink) {
     if matches!(kind, InputType::String | InputType::Date | InputType::Any) {
         return;
@@ -85,7 +85,7 @@ fn check_text_only(kind: InputType, fields: &Fields<'_>, sink: &mut Sink) {
     }
 }
 
-/// The type; Python's names for types are read too.
+/// Parses the type; accepts Python's names for types too.
 fn kind(fields: &Fields<'_>, sink: &mut Sink) -> InputType {
     let word = fields
         .node("type")
@@ -133,7 +133,7 @@ fn check_choices(items: &[Node], kind: InputType, sink: &mut Sink) {
     }
 }
 
-/// What to do about a value of another type than was asked for.
+/// Returns what to do about a value of the wrong type.
 fn quote_help(value: &Value, kind: InputType) -> Option<String> {
     if kind == InputType::Date {
         return Some("write a day as `\"2026-03-01\"`, in quotes".to_owned());
@@ -143,7 +143,7 @@ fn quote_help(value: &Value, kind: InputType) -> Option<String> {
         .then(|| "put it in quotes, or give the input another `type`".to_owned())
 }
 
-/// The default must be a value that a caller could have given.
+/// Checks that the default is a value that a caller could pass.
 fn check_default(input: &Input, fields: &Fields<'_>, sink: &mut Sink) {
     let pattern = pattern(input, fields, sink);
     let Some(default) = &input.default else {
@@ -200,13 +200,13 @@ fn fits(value: &Value, kind: InputType) -> bool {
     }
 }
 
-/// A day of the calendar, `YYYY-MM-DD`.
+/// Whether `text` is a date, `YYYY-MM-DD`.
 fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
-/// Checks the pattern. It is compiled only when there is a default to match:
-/// its syntax can be told without, and most inputs have none.
+/// Checks the pattern. It is compiled only if there is a default to match: its syntax can be checked without,
+/// and most inputs have no default.
 fn pattern(input: &Input, fields: &Fields<'_>, sink: &mut Sink) -> Option<regex::Regex> {
     let (text, node) = input.pattern.as_ref().zip(fields.node("pattern"))?;
     let Err(problem) = regex_syntax::Parser::new().parse(text) else {
@@ -226,7 +226,7 @@ fn pattern(input: &Input, fields: &Fields<'_>, sink: &mut Sink) -> Option<regex:
     None
 }
 
-/// What is wrong with a pattern, and where.
+/// Returns the problem of a pattern, and its range.
 fn explain(problem: &regex_syntax::Error) -> (String, Option<std::ops::Range<usize>>) {
     let range = |span: &regex_syntax::ast::Span| span.start.offset..span.end.offset;
     match problem {

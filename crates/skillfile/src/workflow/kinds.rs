@@ -1,4 +1,4 @@
-//! What a step does: one reader for each row of the table of kinds ([`KINDS`]).
+//! Parsing of step kinds: one parser for each row of the table of kinds ([`KINDS`]).
 
 use deft_model::{StepKind, StepType};
 
@@ -10,7 +10,7 @@ use crate::read::Fields;
 use crate::rules::Rule;
 use crate::span::Span;
 
-/// Reads what a step does.
+/// Parses the kind of a step.
 pub(super) fn read(
     id: &str,
     fields: &Fields<'_>,
@@ -49,7 +49,7 @@ fn read_as(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Opt
     }
 }
 
-/// All keys of kinds, for a sentence.
+/// Lists the keys of all kinds, for a message.
 fn listed() -> String {
     let keys: Vec<String> = KINDS.iter().map(|row| format!("`{}`", row.key())).collect();
     match keys.split_last() {
@@ -96,7 +96,7 @@ fn pause(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind
     wait::read(fields, sink).map(StepKind::Wait)
 }
 
-/// The text of the key of a kind, and whether the keys beside it fit.
+/// Returns the text of a kind's key, and checks the other keys.
 fn filled(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
     let Some(text) = fields.filled_text(row.key(), sink) else {
         let entry = fields.map.entry(row.key());
@@ -110,7 +110,7 @@ fn filled(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Opti
     Some(text)
 }
 
-/// Keys that mean something only beside another one.
+/// Reports keys that only have an effect together with another one.
 fn check_keys(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) {
     let looped = fields.node("loop").is_some();
     for entry in &fields.map.entries {
@@ -150,8 +150,8 @@ mod tests {
         read("it", &fields, Span::NONE, &mut Sink::default())
     }
 
-    /// S3.3: every kind has a row. Its step is read with all keys that the row lists, writes those keys and no
-    /// others, and is the same step when they are read again.
+    /// S3.3: every kind has a row. A step with all keys in the row parses, renders exactly these keys, and
+    /// parses to the same step again.
     #[test]
     fn rows_and_kinds_agree() {
         let rows: Vec<StepType> = KINDS.iter().map(|row| row.step_type).collect();

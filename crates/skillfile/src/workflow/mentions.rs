@@ -1,4 +1,4 @@
-//! Which steps look at the value of which.
+//! Finds steps that use the value of another step.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,19 +8,19 @@ use super::steps::Draft;
 use crate::fields::keys_with_names;
 use crate::yaml::{Kind, Node};
 
-/// The keys of a step in which a value can be looked at.
+/// Returns the keys of a step in which a value can be used.
 fn keys() -> impl Iterator<Item = &'static str> {
     ["condition", "loop"].into_iter().chain(keys_with_names())
 }
 
-/// The words that steps use, gathered once: comparing every step with every
-/// other would take minutes for a file of thousands.
+/// The words used in steps, collected once: comparing every step with every other would take minutes for a
+/// file with thousands of steps.
 pub(super) struct Mentions<'a> {
-    /// The last step in which a word stands below a key.
+    /// The last step that contains a word below a key.
     last: HashMap<(&'static str, &'a str), usize>,
-    /// The words of the outputs.
+    /// The words in the outputs.
     outputs: HashSet<&'a str>,
-    /// The first step under each name that looks into a tolerated failure.
+    /// The first step with each name whose condition checks a tolerated failure.
     detectors: HashMap<&'a str, usize>,
 }
 
@@ -40,21 +40,20 @@ impl<'a> Mentions<'a> {
         }
     }
 
-    /// Whether a later step's `key` mentions the value of the step at `at`.
+    /// Returns whether `key` of a later step mentions the value of the step at `at`.
     pub(super) fn is_looked_at(&self, draft: &Draft<'_>, at: usize, key: &'static str) -> bool {
         let mut names = draft.names();
         names.any(|name| self.last.get(&(key, name)).is_some_and(|last| *last > at))
     }
 
-    /// Whether anything behind the step at `at` mentions its value.
+    /// Returns whether a later step or the outputs mention the value of the step at `at`.
     pub(super) fn is_seen(&self, draft: &Draft<'_>, at: usize) -> bool {
         draft.names().any(|name| self.outputs.contains(name))
             || keys().any(|key| self.is_looked_at(draft, at, key))
     }
 
-    /// Whether a step is the fix or the retry of an auto-heal block (S3.21):
-    /// its condition reads what an earlier step found out about a tolerated
-    /// failure.
+    /// Returns whether a step is the fix or the retry of an auto-heal block (S3.21): its condition reads the
+    /// value of an earlier step that checked a tolerated failure.
     pub(super) fn is_remedy(&self, draft: &Draft<'_>, at: usize) -> bool {
         let condition = draft.map.get("condition").into_iter();
         condition
@@ -63,7 +62,7 @@ impl<'a> Mentions<'a> {
     }
 }
 
-/// Steps whose condition mentions a step that may fail without consequence.
+/// Finds steps whose condition mentions a step with `on_error: continue`.
 fn detectors<'a>(drafts: &'a [Draft<'a>]) -> HashMap<&'a str, usize> {
     let tolerated: HashSet<&str> = drafts
         .iter()
@@ -82,7 +81,7 @@ fn detectors<'a>(drafts: &'a [Draft<'a>]) -> HashMap<&'a str, usize> {
     detectors
 }
 
-/// The words in all texts of a tree.
+/// Returns the words in all texts of a tree.
 fn words(node: &Node) -> Vec<&str> {
     match &node.kind {
         Kind::Scalar(scalar) => scalar

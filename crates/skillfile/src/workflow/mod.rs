@@ -1,5 +1,5 @@
-//! YAML workflows (S3.1 to S3.5): every field checked, every template and
-//! condition compiled, every block of Python parsed, every name accounted for.
+//! Parsing of YAML workflows (S3.1 to S3.5). Checks every field, compiles every template and condition,
+//! parses every block of Python and resolves every name.
 
 mod advice;
 mod graph;
@@ -32,8 +32,7 @@ use graph::Graph;
 use steps::Draft;
 pub(crate) use steps::{BUILT_IN, on_error};
 
-/// Reads a YAML file. One that was never meant to be a workflow is only
-/// remarked upon.
+/// Parses a YAML file. One that is not meant to be a workflow only gets a hint.
 pub(crate) fn read(
     source: &Source<'_>,
     place: &Place<'_>,
@@ -69,7 +68,7 @@ pub(crate) fn read(
     Some(Document::Skill(Box::new(skill)))
 }
 
-/// Keys of other tools, whose files may have `steps` and a name as well.
+/// Keys of other tools, whose files may also have `steps` and a name.
 const FOREIGN: &[&str] = &["apiVersion", "jobs", "pool", "runs", "stages"];
 
 fn foreign_key(map: &Mapping) -> Option<&'static str> {
@@ -77,8 +76,8 @@ fn foreign_key(map: &Mapping) -> Option<&'static str> {
     keys.find(|key| map.get(key).is_some())
 }
 
-/// Whether a mapping is meant to be a workflow: it has steps, perhaps
-/// misspelt, or the head of a skill and nothing that a skill would not have.
+/// Whether a mapping is meant to be a workflow: it has `steps`, possibly misspelt, or a name, a description
+/// and only fields of a skill.
 fn is_workflow(map: &Mapping) -> bool {
     if foreign_key(map).is_some() {
         return false;
@@ -93,8 +92,8 @@ fn is_workflow(map: &Mapping) -> bool {
     has("confirmations") || head || map.entries.iter().any(nearly)
 }
 
-/// What is missing has been reported and keeps the skill from loading; the
-/// rest is read all the same, so that everything wrong is said at once.
+/// Parses the fields of a workflow. A missing field has been reported and keeps the skill from loading. The
+/// rest is parsed too, so that all problems are reported at once.
 fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
     fields.check_keys(&[WORKFLOW, DETAILS, POLICY], Severity::Error, sink);
     let help = format!("add `name: {}`", place.stem());
@@ -141,7 +140,7 @@ fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sin
     }
 }
 
-/// The name is the id; a name in prose leaves the file's name to be it.
+/// Returns the id: the name, or the file's name if the name is prose.
 fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> SkillId {
     if let Some(action) = reserved_action(name) {
         let message = format!("`{action}` is reserved by `get_skill`");
@@ -191,7 +190,7 @@ fn workflow(
     }
 }
 
-/// A workflow that runs itself would do so for ever.
+/// Reports a workflow that runs itself, which would never end.
 fn check_recursion(own: &str, drafts: &[Draft<'_>], sink: &mut Sink) {
     for draft in drafts {
         let called = draft.step.kind.called_skill();
@@ -203,8 +202,7 @@ fn check_recursion(own: &str, drafts: &[Draft<'_>], sink: &mut Sink) {
     }
 }
 
-/// A workflow does something. What stands in place of steps is reported where
-/// they are read.
+/// Reports a workflow without steps. Other values in place of steps are reported where they are parsed.
 fn check_any_steps(fields: &Fields<'_>, sink: &mut Sink) {
     let absent = match fields.node("steps") {
         Some(node) => node.as_sequence().is_some_and(<[_]>::is_empty),

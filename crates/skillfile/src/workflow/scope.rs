@@ -1,4 +1,4 @@
-//! Whether the names in templates stand for something.
+//! Resolution of the names in templates and conditions.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ pub(crate) fn check(
         scope.check_node(outputs, None, None, sink);
         scope.check_printed(outputs, None, sink);
     }
-    // The outputs are names too; without them, whatever its only step returns may be.
+    // The outputs are names too; without them, the value of a single step may have any keys.
     let outputs = fields.node("outputs").and_then(Node::as_mapping);
     if outputs.is_some() || drafts.len() > 1 {
         let own = outputs.into_iter().flat_map(|outputs| &outputs.entries);
@@ -68,7 +68,7 @@ pub(super) struct Scope<'a> {
     pub(super) drafts: &'a [Draft<'a>],
     graph: &'a Graph,
     policy: &'a Policy,
-    /// The steps whose value has a name, in order.
+    /// The steps that provide each name, in order.
     pub(super) providers: HashMap<&'a str, Vec<usize>>,
 }
 
@@ -105,7 +105,7 @@ impl Scope<'_> {
         self.check_heals(draft.map, Some(at), sink);
     }
 
-    /// The names in `expect.that`, which also knows the value it is about by names of its own.
+    /// Checks the names in `expect.that`; `own` are additional names for the value that is checked.
     fn check_that(
         &self,
         map: &Mapping,
@@ -115,12 +115,12 @@ impl Scope<'_> {
     ) {
         let expect = map.get("expect").and_then(Node::as_mapping);
         if let Some(node) = expect.and_then(|expect| expect.get("that")) {
-            // Whether it is an expression at all was said when it was read.
+            // Invalid expressions have been reported by the parser.
             self.check_names(node, place, own, sink);
         }
     }
 
-    /// Remedies see what their step sees.
+    /// Checks the heal rules of a step, which see the same names as the step.
     fn check_heals(&self, map: &Mapping, at: Option<usize>, sink: &mut Sink) {
         let heals = map.get("heal").and_then(Node::as_sequence);
         for heal in heals.unwrap_or_default() {
@@ -130,8 +130,8 @@ impl Scope<'_> {
         }
     }
 
-    /// A confirmation is asked right before its step, so it sees what the step
-    /// sees.
+    /// Checks the confirmations. A confirmation is asked right before its step, so it sees the same names as
+    /// the step.
     fn check_confirmations(&self, fields: &Fields<'_>, sink: &mut Sink) {
         for map in crate::policy::mappings(fields, "confirmations", sink) {
             let step = map
@@ -149,8 +149,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Templates must only use what is there; `at` is the step they are in,
-    /// or none when all steps have ended.
+    /// Checks that templates only use available names. `at` is the step that contains them; `None` means that
+    /// all steps have ended.
     fn check_node(&self, node: &Node, at: Option<usize>, var: Option<&str>, sink: &mut Sink) {
         let mut uses: Vec<(Span, Use)> = Vec::new();
         let mut walked: Option<(&Node, Places)> = None;
@@ -171,8 +171,8 @@ impl Scope<'_> {
         }
     }
 
-    /// The names of a condition; `own` are names that only it knows. A missing name counts as None, so an unknown
-    /// one is no error; but one that nothing ever defines is most likely a slip.
+    /// Checks the names in a condition; `own` are additional names. A missing name counts as None, so an
+    /// unknown one is no error; but a name that is never defined is most likely misspelt.
     fn check_names(
         &self,
         node: &Node,
@@ -187,7 +187,7 @@ impl Scope<'_> {
         let places = Places::new(self.file, node);
         let names = condition.names().iter();
         for name in names.filter(|name| !own.contains(&name.name.as_str())) {
-            // A guard does not help: what nothing defines is None every time.
+            // A guard does not help: an undefined name is always None.
             let bare = NameUse {
                 guarded: false,
                 ..name.clone()
@@ -241,7 +241,7 @@ impl Scope<'_> {
         })
     }
 
-    /// `inputs.x`, `steps.x` and `secrets.x` name something too.
+    /// Checks the names in `inputs.x`, `steps.x` and `secrets.x`.
     fn judge_attribute(&self, used: &NameUse, at: Option<usize>) -> Option<Use> {
         let (attribute, range) = used.attribute.as_ref()?;
         let (known, what): (Vec<&str>, &str) = match used.name.as_str() {
@@ -265,7 +265,7 @@ impl Scope<'_> {
             ),
             _ => return None,
         };
-        // `inputs.get(…)` and other methods are not inputs.
+        // Methods such as `inputs.get(…)` are not inputs.
         if known.contains(&attribute.as_str()) || used.guarded || is_method(attribute) {
             return None;
         }
@@ -351,13 +351,13 @@ impl Scope<'_> {
     }
 }
 
-/// A name that does not stand for anything at its place.
+/// A problem with the use of a name.
 pub(super) struct Use {
     pub(super) rule: Rule,
     severity: Severity,
     pub(super) message: String,
     pub(super) help: Option<Help>,
-    /// A narrower place than the name itself.
+    /// A narrower range than the name itself.
     range: Option<std::ops::Range<usize>>,
 }
 
@@ -401,7 +401,7 @@ impl Use {
     }
 }
 
-/// What Python calls a constant that was written as in JSON or YAML.
+/// Returns the Python spelling of a constant written as in JSON or YAML.
 pub(super) fn constant(name: &str) -> Option<String> {
     let python = match name {
         "true" | "TRUE" => "True",

@@ -1,4 +1,4 @@
-//! The steps of a workflow (S3.3).
+//! Parsing of the steps of a workflow (S3.3).
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::severity::Severity;
 use crate::span::Span;
 use crate::yaml::{Mapping, Node, Scalar};
 
-/// Names that templates have without any step.
+/// Names that are available in templates without any step.
 pub(crate) const BUILT_IN: &[&str] = &[
     "inputs",
     "steps",
@@ -28,7 +28,7 @@ pub(crate) const BUILT_IN: &[&str] = &[
     "workspace_uri",
 ];
 
-/// A step together with the mapping it was read from, for places.
+/// A step with the mapping it was parsed from, for spans.
 pub(crate) struct Draft<'a> {
     pub step: Step,
     pub map: &'a Mapping,
@@ -36,14 +36,14 @@ pub(crate) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// The names under which its value is visible.
+    /// Returns the names under which the value of the step is visible.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         [Some(self.step.id.as_str()), self.step.output.as_deref()]
             .into_iter()
             .flatten()
     }
 
-    /// Where one of the texts of a list is.
+    /// Returns the span of a text in a list.
     pub(crate) fn item_span(&self, key: &str, text: &str) -> Span {
         let fields = Fields {
             map: self.map,
@@ -53,7 +53,7 @@ impl Draft<'_> {
         fields.item_span(key, text)
     }
 
-    /// Where a key of the step is.
+    /// Returns the span of a key's value.
     pub(crate) fn key_span(&self, key: &str) -> Span {
         self.map
             .entry(key)
@@ -61,14 +61,14 @@ impl Draft<'_> {
     }
 }
 
-/// Reads `steps`.
+/// Parses `steps`.
 pub(crate) fn read<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Vec<Draft<'a>> {
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     let mut ids = HashSet::new();
     for map in mappings(fields, "steps", sink) {
         let fields = Fields { map, ..*fields };
         drafts.extend(draft(&fields, sink));
-        // Also of a step that is wrong otherwise.
+        // Also for steps with other errors.
         let id = fields.node("id").and_then(Node::as_scalar);
         if let Some(id) = id.filter(|id| !ids.insert(id.text.as_str())) {
             let message = format!("the step id `{}` is used twice", id.text);
@@ -80,8 +80,7 @@ pub(crate) fn read<'a>(fields: &Fields<'a>, sink: &mut Sink) -> Vec<Draft<'a>> {
     drafts
 }
 
-/// A name stands for one thing. Two steps may share an `output`, as only one
-/// of them may run.
+/// Reports names with two meanings. Two steps may share an `output`, because only one of them may run.
 fn check_names(fields: &Fields<'_>, drafts: &[Draft<'_>], sink: &mut Sink) {
     let inputs = mappings(fields, "inputs", &mut Sink::default());
     let inputs = inputs.iter().filter_map(|map| map.get("name")?.as_scalar());
@@ -184,8 +183,7 @@ fn check_name(name: &str, span: Span, sink: &mut Sink) {
     }
 }
 
-/// A condition may be written as a truth value; Python spells it with a
-/// capital.
+/// Returns the condition. It may be written as a YAML boolean, which Python spells with a capital.
 fn condition(fields: &Fields<'_>) -> Option<String> {
     let scalar = fields.node("condition")?.as_scalar()?;
     Some(match scalar.value() {
@@ -197,7 +195,7 @@ fn condition(fields: &Fields<'_>) -> Option<String> {
     })
 }
 
-/// Compiles the `condition` of a step, which may also be a mere truth value.
+/// Compiles the `condition` of a step, which may also be a boolean.
 pub(super) fn check_step_condition(
     node: &Node,
     file: &str,
@@ -217,7 +215,7 @@ pub(super) fn check_step_condition(
     expressions::check_condition(node, file, sink)
 }
 
-/// What a failure of a step means, in a workflow and in a plan.
+/// Parses `on_error` of a step, in a workflow or a plan.
 pub(crate) fn on_error(fields: &Fields<'_>, sink: &mut Sink) -> OnError {
     let Some(text) = fields.filled_text("on_error", sink) else {
         return OnError::Fail;

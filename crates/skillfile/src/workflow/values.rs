@@ -1,7 +1,7 @@
-//! Values that may be missing when a step needs them: names in compute blocks, members of skipped
-//! steps, text that would say `None`, and inputs that nothing gives.
+//! Checks for values that may be missing when a step needs them: names in compute blocks, members of skipped
+//! steps, text that would contain `None`, and inputs without a value.
 //!
-//! Whether a name in a template or a condition stands for something is decided in `scope.rs`.
+//! Not here: resolving names in templates and conditions (`scope.rs`).
 
 use deft_model::Input;
 use deft_template::{Condition, NameUse, Template};
@@ -17,7 +17,7 @@ use crate::severity::Severity;
 use crate::yaml::{Kind, Node, Places};
 
 impl Scope<'_> {
-    /// The names of a compute block, and whether it sets `result`.
+    /// Checks the names in a compute block, and whether it sets `result`.
     pub(super) fn check_compute(&self, node: &Node, at: usize, var: Option<&str>, sink: &mut Sink) {
         let text = node.as_scalar().map(|scalar| scalar.text.as_str());
         let Some(names) = text.and_then(python_names::find) else {
@@ -53,7 +53,8 @@ impl Scope<'_> {
         self.check_members(node, at, &names, sink);
     }
 
-    /// Compute is plain Python: reading a member of None fails, where templates and conditions give None.
+    /// Checks member access. Compute blocks are plain Python: reading a member of None fails, whereas
+    /// templates and conditions evaluate it to None.
     fn check_members(&self, node: &Node, at: usize, names: &Names, sink: &mut Sink) {
         let skippable =
             |name: &&str| self.may_be_skipped(name) && !self.is_looked_at(Some(at), name);
@@ -81,8 +82,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether a name of a step is None when conditions are false. A loop whose condition is about its
-    /// items has a list in any case.
+    /// Whether a name is None if the conditions of its steps are false. A loop whose condition uses the loop
+    /// variable always has a list.
     fn may_be_skipped(&self, name: &str) -> bool {
         let conditional = |step: &usize| {
             let step = &self.drafts[*step].step;
@@ -94,7 +95,7 @@ impl Scope<'_> {
         providers.is_some_and(|steps| steps.iter().all(conditional))
     }
 
-    /// Text that would say `None` where a step was skipped or an input was not given.
+    /// Reports text that would contain `None` if a step is skipped or an input is not given.
     pub(super) fn check_printed(&self, node: &Node, at: Option<usize>, sink: &mut Sink) {
         match &node.kind {
             Kind::Sequence { items, .. } => {
@@ -109,7 +110,7 @@ impl Scope<'_> {
                 let Ok(template) = Template::parse(&scalar.text) else {
                     return;
                 };
-                // One expression keeps its type: it is null, not a text.
+                // A single expression keeps its type: it is null, not a text.
                 if template.is_expression() || template.is_literal() {
                     return;
                 }
@@ -146,13 +147,13 @@ impl Scope<'_> {
             .help("give a fallback: `| default('…')`");
     }
 
-    /// Whether the condition of a step mentions a name, so that the step may not run without it.
+    /// Whether the condition of a step mentions a name, so that the step may not run without its value.
     fn is_looked_at(&self, at: Option<usize>, name: &str) -> bool {
         let condition = at.and_then(|at| self.drafts[at].step.condition.as_deref());
         condition.is_some_and(|condition| reads(condition, name))
     }
 
-    /// A skill that fires by itself is given nothing.
+    /// Reports required inputs of a skill with a trigger, which passes no inputs.
     pub(super) fn check_schedule(&self, fields: &Fields<'_>, sink: &mut Sink) {
         let mut timed = ["schedule", "trigger_config"].into_iter();
         let Some(entry) = timed.find_map(|key| fields.map.entry(key)) else {
@@ -177,7 +178,7 @@ impl Scope<'_> {
     }
 }
 
-/// Whether a condition reads a name, as itself or as an input.
+/// Whether a condition reads a name, directly or as an input.
 fn reads(condition: &str, name: &str) -> bool {
     let Ok(condition) = Condition::parse(condition) else {
         return false;

@@ -1,6 +1,6 @@
-//! `wait:` of a step: a length of time, or `until:` an instant.
+//! Parsing of `wait:` of a step: a duration, or `until:` an instant.
 //!
-//! Templates are read when the step runs; here only their syntax is known.
+//! Templates are rendered when the step runs; only their syntax is checked here.
 
 use deft_model::Wait;
 use deft_schedule::parse_length;
@@ -14,7 +14,7 @@ use crate::rules::Rule;
 use crate::severity::Severity;
 use crate::yaml::{Node, Scalar};
 
-/// Reads `wait`.
+/// Parses `wait`.
 pub(super) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Option<Wait> {
     let node = fields.node("wait")?;
     if let Some(map) = node.as_mapping() {
@@ -48,7 +48,7 @@ fn check_instant(text: &str, node: Option<&Node>, sink: &mut Sink) {
     let Some(node) = node.filter(|_| !has_markup(text)) else {
         return;
     };
-    // In which zone it is meant does not matter for whether it is an instant.
+    // The zone does not affect whether the text is a valid instant.
     if let Err(problem) = deft_schedule::parse_at(text, &TimeZone::UTC) {
         sink.report(
             Rule::InvalidInstant,

@@ -7,19 +7,19 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle};
 use super::node::{Entry, Kind, Mapping, Node, Scalar, Style};
 use crate::span::Span;
 
-/// The most nodes a document may have once aliases are resolved. A workflow
-/// has a few hundred; a bomb of aliases has billions.
+/// Maximum number of nodes of a document after aliases are resolved. A workflow has a few hundred; an alias
+/// bomb has billions.
 const MAX_NODES: usize = 200_000;
 
-/// The text is not YAML, or not YAML that deft takes.
+/// The error for text that is not YAML, or not YAML that deft accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Error {
     pub message: String,
     pub span: Span,
 }
 
-/// Parses one document. `offset` is where `text` starts in its file, so that
-/// all places are places in the file. Nothing but comments is `None`.
+/// Parses one document. `offset` is the start of `text` in its file, so that all spans refer to the file.
+/// Returns `None` if there are only comments.
 pub(crate) fn parse(text: &str, offset: usize) -> Result<Option<Node>, Error> {
     let mut builder = Builder {
         text,
@@ -43,7 +43,7 @@ struct Builder<'a, I> {
     offset: usize,
     anchors: HashMap<usize, Node>,
     nodes: usize,
-    /// Where the last event ended, for errors without a place of their own.
+    /// The end of the last event, for errors without a span.
     last: usize,
     events: I,
 }
@@ -72,7 +72,7 @@ where
         }
     }
 
-    /// The root node; a document of nothing but comments has none.
+    /// Parses the root node; `None` if the document contains only comments.
     fn root(&mut self) -> Result<Option<Node>, Error> {
         let (event, span) = self.next()?;
         let node = self.node(event, span)?;
@@ -95,7 +95,7 @@ where
         }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                // The parser writes `~` for a value that is not there.
+                // The parser reports a missing value as `~`.
                 let is_none = style == ScalarStyle::Plain && span.start() == span.end();
                 let scalar = Scalar {
                     text: if is_none {
@@ -186,8 +186,8 @@ where
         }
     }
 
-    /// Block collections end where their last line ends, not where the parser
-    /// noticed it, which is the start of the next key.
+    /// Returns the end of a block collection: the end of its last line, not the start of the next key, where
+    /// the parser detects it.
     fn end_of(&self, span: Span) -> usize {
         let end = span.end().saturating_sub(self.offset).min(self.text.len());
         self.offset + self.text[..end].trim_end().len()
@@ -218,7 +218,7 @@ where
     }
 }
 
-/// Merge keys add what is not written out, wherever in the mapping they are.
+/// Adds the entries of merge keys that are not given explicitly, wherever the merge keys are.
 fn add_merged(entries: &mut Vec<Entry>, merged: Vec<Entry>) {
     let written: std::collections::HashSet<String> =
         entries.iter().map(|entry| entry.key.clone()).collect();
@@ -228,7 +228,7 @@ fn add_merged(entries: &mut Vec<Entry>, merged: Vec<Entry>) {
     entries.extend(missing);
 }
 
-/// Collects what a merge key adds; the first of several sources wins.
+/// Collects the entries of a merge key; the first of several sources takes precedence.
 fn merge(entries: &mut Vec<Entry>, value: &Node) -> Result<(), Error> {
     let sources: Vec<&Mapping> = match &value.kind {
         Kind::Mapping(mapping) => vec![mapping],

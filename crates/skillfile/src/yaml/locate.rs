@@ -1,29 +1,28 @@
-//! Finds the place of a character of a scalar in its file.
+//! Maps positions in the text of a scalar to spans in its file.
 
 use std::ops::Range;
 
 use super::node::{Node, Style};
 use crate::span::Span;
 
-/// The place in `file` of the bytes `range` of the scalar's text.
+/// Returns the span in `file` for a byte range of the scalar's text.
 pub(crate) fn locate(file: &str, node: &Node, range: Range<usize>) -> Span {
     Places::new(file, node).span(&range)
 }
 
-/// Where each character of a scalar is in its file.
+/// The span of each character of a scalar in its file.
 ///
-/// A scalar's text differs from its source by indentation, folding and
-/// escapes, so both are walked side by side. This runs only for problems.
+/// A scalar's text differs from its source by indentation, folding and escapes, so both are walked in
+/// parallel. This only runs for problems.
 pub(crate) struct Places {
-    /// Of each character: its offset in the text, and its start and end in
-    /// the file.
+    /// For each character: its offset in the text, and its start and end in the file.
     chars: Vec<(usize, usize, usize)>,
-    /// The place of the whole scalar, for when its parts cannot be told apart.
+    /// The span of the whole scalar, used if its characters cannot be located.
     whole: Span,
 }
 
 impl Places {
-    /// Walks a scalar.
+    /// Locates the characters of a scalar.
     pub(crate) fn new(file: &str, node: &Node) -> Self {
         Self {
             chars: walk(file, node).unwrap_or_default(),
@@ -31,8 +30,7 @@ impl Places {
         }
     }
 
-    /// The place of a range of the text. An empty range still gets one
-    /// character to point at.
+    /// Returns the span for a range of the text. For an empty range it contains one character.
     pub(crate) fn span(&self, range: &Range<usize>) -> Span {
         let from = self.chars.partition_point(|one| one.0 < range.start);
         let to = self.chars.partition_point(|one| one.0 < range.end);
@@ -48,8 +46,8 @@ impl Places {
 fn walk(file: &str, node: &Node) -> Option<Vec<(usize, usize, usize)>> {
     let (scalar, source) = node.as_scalar().zip(node.span.range())?;
     let raw = file.get(source.clone())?;
-    // What was taken as text by repair has no quotes, and a text inside a
-    // text may have them escaped; the latter is marked as a whole.
+    // A value turned into text by a repair has no quotes, and a text inside a text may have escaped ones. In
+    // the latter case the whole text is marked.
     let style = match scalar.style {
         Style::DoubleQuoted if raw.starts_with('"') => Style::DoubleQuoted,
         Style::SingleQuoted if raw.starts_with('\'') => Style::SingleQuoted,
@@ -58,8 +56,7 @@ fn walk(file: &str, node: &Node) -> Option<Vec<(usize, usize, usize)>> {
         other @ (Style::Plain | Style::Literal | Style::Folded | Style::Typed) => other,
     };
     let walk = Walk { raw, style };
-    // Block scalars come with the place of their first line, not of the `|`
-    // or `>` above it.
+    // The span of a block scalar begins with its first line, not with the `|` or `>` above.
     let quoted = matches!(style, Style::DoubleQuoted | Style::SingleQuoted);
     let mut at = usize::from(quoted);
     let mut chars = Vec::with_capacity(scalar.text.len());
@@ -77,7 +74,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Where in the source the next `wanted` is, from `at` on, as start and end.
+    /// Returns the start and end of the next `wanted` in the source, from `at` on.
     fn find(&self, at: usize, wanted: char) -> (usize, usize) {
         let mut here = at;
         while let Some(found) = self.raw[here..].chars().next() {
@@ -90,8 +87,8 @@ impl Walk<'_> {
             } else if let Some(length) = self.matches(found, wanted) {
                 return (here, (here + length).min(self.raw.len()));
             } else if !found.is_whitespace() {
-                // White space may stand for nothing in the source, such as
-                // the empty lines above a block's first line.
+                // White space in the text may have no counterpart in the source, such as the empty lines
+                // before a block's first line.
                 let missing = wanted.is_whitespace();
                 return (here, if missing { here } else { here + length });
             }
@@ -100,25 +97,25 @@ impl Walk<'_> {
         (self.raw.len(), self.raw.len())
     }
 
-    /// How many bytes of source stand for `wanted`, if `found` starts them.
+    /// Returns the number of source bytes for `wanted`, if they start with `found`.
     fn matches(&self, found: char, wanted: char) -> Option<usize> {
         let doubled = self.style == Style::SingleQuoted && wanted == '\'';
-        // A folded line break stands for a space.
+        // A folded line break becomes a space.
         let folded = wanted == ' ' && found == '\n';
         (found == wanted || folded).then_some(if doubled { 2 } else { found.len_utf8() })
     }
 }
 
-/// Whether a backslash ends its line, which joins it with the next one.
+/// Whether a backslash ends the line and joins it with the next one.
 fn is_joined_line(raw: &str) -> bool {
     raw[1..].starts_with(['\n', '\r'])
 }
 
-/// How many bytes of source an escape sequence takes.
+/// Returns the length of an escape sequence in the source, in bytes.
 fn escape_length(raw: &str, wanted: char) -> usize {
     let length = match raw.as_bytes().get(1) {
         Some(b'x') => 4,
-        // JSON spells characters beyond 16 bits as two escapes.
+        // JSON writes characters above U+FFFF as two escapes.
         Some(b'u') if wanted > '\u{ffff}' && raw.get(6..8) == Some("\\u") => 12,
         Some(b'u') => 6,
         Some(b'U') => 10,

@@ -1,9 +1,8 @@
-//! YAML as a tree whose every node knows its place in the file.
+//! YAML as a tree whose nodes have spans in the file.
 //!
-//! The syntax itself is `granit-parser`'s business. This module builds the
-//! tree, resolves aliases and merge keys under a budget, and gives plain
-//! scalars their YAML 1.2 types on demand. It does not judge styles or keys;
-//! the dialects do.
+//! `granit-parser` parses the syntax. This module builds the tree, resolves aliases and merge keys with a
+//! limit, and determines the YAML 1.2 types of plain scalars on demand. Not here: checks of styles and keys,
+//! which are part of the dialects.
 
 mod build;
 mod locate;

@@ -2,13 +2,12 @@
 
 use crate::span::Span;
 
-/// A value and its place.
+/// A value and its span.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub span: Span,
     pub kind: Kind,
-    /// Whether it was written with an anchor, an alias or a tag, which the
-    /// strict dialect forbids.
+    /// Whether it has an anchor, an alias or a tag, which the strict dialect forbids.
     pub decorated: bool,
 }
 
@@ -19,7 +18,7 @@ pub(crate) enum Kind {
     Mapping(Mapping),
 }
 
-/// A text and how it was written.
+/// A text and its style.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scalar {
     pub text: String,
@@ -33,11 +32,11 @@ pub(crate) enum Style {
     DoubleQuoted,
     Literal,
     Folded,
-    /// Not written as text at all: the value came from a program, typed.
+    /// Not from a file: a typed value passed by a program.
     Typed,
 }
 
-/// Keys and values in the order of the file.
+/// Keys and values in file order.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub(crate) struct Mapping {
     pub entries: Vec<Entry>,
@@ -52,18 +51,18 @@ pub(crate) struct Entry {
 }
 
 impl Mapping {
-    /// The entry of a key; the last one when it is given twice, as every YAML
-    /// reader that takes duplicates does.
+    /// Returns the entry of a key; the last one if there are duplicates, like every YAML parser that accepts
+    /// them.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().rev().find(|entry| entry.key == key)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// Entries whose key was given before.
+    /// Returns entries whose key occurred before.
     pub(crate) fn duplicates(&self) -> impl Iterator<Item = &Entry> {
         let mut seen = std::collections::HashSet::new();
         self.entries
@@ -73,7 +72,7 @@ impl Mapping {
 }
 
 impl Node {
-    /// The mapping, if it is one.
+    /// Returns the mapping, if the node is one.
     pub(crate) fn as_mapping(&self) -> Option<&Mapping> {
         match &self.kind {
             Kind::Mapping(mapping) => Some(mapping),
@@ -81,7 +80,7 @@ impl Node {
         }
     }
 
-    /// The items, if it is a sequence.
+    /// Returns the items, if the node is a sequence.
     pub(crate) fn as_sequence(&self) -> Option<&[Node]> {
         match &self.kind {
             Kind::Sequence { items, .. } => Some(items),
@@ -89,7 +88,7 @@ impl Node {
         }
     }
 
-    /// The scalar, if it is one.
+    /// Returns the scalar, if the node is one.
     pub(crate) fn as_scalar(&self) -> Option<&Scalar> {
         match &self.kind {
             Kind::Scalar(scalar) => Some(scalar),
@@ -97,12 +96,12 @@ impl Node {
         }
     }
 
-    /// Whether there is no value.
+    /// Whether the value is null.
     pub(crate) fn is_null(&self) -> bool {
         self.as_scalar().is_some_and(Scalar::is_null)
     }
 
-    /// What it is, for messages.
+    /// Returns the kind of the value, for messages.
     pub(crate) fn describe(&self) -> &'static str {
         match &self.kind {
             Kind::Mapping(_) => "a mapping",

@@ -1,51 +1,49 @@
-//! Reads YAML that is almost right.
+//! Repair of YAML with common mistakes.
 //!
-//! People write `description: Use when: …` and `argument-hint: [a] [b]`, which
-//! is not YAML although the meaning is clear. Each entry is tried
-//! alone; the value of an entry that fails is taken as plain text. The masked
-//! text keeps its length, so every place stays a place in the file.
+//! People write `description: Use when: …` and `argument-hint: [a] [b]`, which is not YAML although the
+//! meaning is clear. Each entry is parsed separately; the value of an entry that fails is taken as plain
+//! text. The masked text keeps its length, so all spans remain correct.
 //!
-//! A value never takes in a line with a key of its own: what it says would be
-//! lost without a word.
+//! A repaired value never includes a line with a key that deft reads: the key would be lost silently.
 
 use super::build::parse;
 use super::node::{Kind, Node, Style};
 use super::slips::{is_unclosed, tab_indent};
 use crate::span::Span;
 
-/// A value that was taken as text, with the key it belongs to.
+/// A value that was taken as text, with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RepairedValue {
     pub key: String,
     pub span: Span,
-    /// Whether it starts with a quote that nothing closes.
+    /// Whether the value starts with an unclosed quote.
     pub unclosed: bool,
 }
 
 /// Why a text cannot be repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RepairError {
-    /// The line of this key would become part of the value of `above`.
+    /// The line of `key` would become part of the value of `above`.
     Swallowed {
         key: String,
         above: String,
         span: Span,
     },
-    /// Whatever the parser says.
+    /// The parser's error applies.
     Syntax,
 }
 
-/// A range of `text` that is to be read as plain text.
+/// A range of `text` to be parsed as plain text.
 struct Mask {
     key: String,
     start: usize,
     end: usize,
 }
 
-/// Whether some dialect reads a key.
+/// Returns whether some dialect reads a key.
 type IsKnownKey = fn(&str) -> bool;
 
-/// A tree in which the broken values are texts, and what they are.
+/// Returns a tree with invalid values as texts, and these values.
 pub(crate) fn repair(
     text: &str,
     offset: usize,
@@ -69,8 +67,8 @@ pub(crate) fn repair(
     Ok((node, repaired.collect()))
 }
 
-/// Tries every entry at `indent` alone and masks the values that fail; `base`
-/// is where `text` starts in the whole.
+/// Parses every entry at `indent` separately and masks the values that fail. `base` is the offset of `text`
+/// in the whole text.
 fn collect(
     text: &str,
     offset: usize,
@@ -105,9 +103,8 @@ fn collect(
     Ok(())
 }
 
-/// Refuses a value that reaches over a line with a key that a dialect reads;
-/// `Triggers: …` in the middle of a description is prose; `start` is the place
-/// of the entry in the file.
+/// Rejects a value that extends over a line with a key that a dialect reads. An unknown key, such as
+/// `Triggers: …` in the middle of a description, is prose. `start` is the position of the entry in the file.
 fn check_swallowed(
     entry: &str,
     (key, value): (&str, usize),
@@ -120,7 +117,7 @@ fn check_swallowed(
         if let Some((inner, _)) =
             key_and_value(line).filter(|(inner, _)| nth > 0 && is_known_key(inner))
         {
-            // A quote or a bracket is what is wrong then, not the line below.
+            // In this case the mistake is a quote or a bracket, not the line below.
             let value = &entry[value..];
             if is_unclosed(value) || value.starts_with(['[', '{']) {
                 return Err(RepairError::Syntax);
@@ -137,7 +134,7 @@ fn check_swallowed(
     Ok(())
 }
 
-/// Whether a value begins a list or a mapping and ends in the middle of it: that is no text.
+/// Whether a value begins a list or a mapping and ends in the middle of it; such a value is not a text.
 fn is_torn(value: &str) -> bool {
     let (rest, close, separator) = if let Some(rest) = value.strip_prefix('[') {
         (rest.trim(), ']', ',')
@@ -150,7 +147,7 @@ fn is_torn(value: &str) -> bool {
     !rest.contains(close) && (rest.is_empty() || rest.contains(separator))
 }
 
-/// The ranges of the entries that start at `indent`, each up to the next one.
+/// Returns the ranges of the entries that start at `indent`, each up to the next one.
 fn entries(text: &str, indent: usize) -> Vec<(usize, usize)> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -165,7 +162,7 @@ fn entries(text: &str, indent: usize) -> Vec<(usize, usize)> {
     starts.iter().copied().zip(ends).collect()
 }
 
-/// The key of an entry, and where its value starts.
+/// Returns the key of an entry, and where its value starts.
 pub(super) fn key_and_value(entry: &str) -> Option<(&str, usize)> {
     let line = entry.lines().next()?;
     let spaces = line.len() - line.trim_start_matches(' ').len();
@@ -198,7 +195,7 @@ fn masked(text: &str, masks: &[Mask]) -> String {
     masked
 }
 
-/// Puts the text that was written back in place of its mask.
+/// Replaces a mask by the original text.
 fn unmask(node: &mut Node, text: &str, mask: &Mask, offset: usize) {
     match &mut node.kind {
         Kind::Scalar(scalar) if node.span.start() == offset + mask.start => {
@@ -235,7 +232,7 @@ fn unfold(raw: &str) -> String {
     quoted('"').or_else(|| quoted('\'')).unwrap_or(joined)
 }
 
-/// Where the first marker of an unfinished merge is.
+/// Returns the range of the first marker of an unfinished merge.
 pub(crate) fn conflict_marker(text: &str) -> Option<std::ops::Range<usize>> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {

@@ -1,10 +1,10 @@
-//! What people get wrong in YAML most often, found in text that does not parse.
+//! Detection of the most common YAML mistakes in text that does not parse.
 
 use std::ops::Range;
 
 use super::repair::key_and_value;
 
-/// Where a tab stands in place of spaces before a key or an item.
+/// Returns the range of a tab used instead of spaces before a key or an item.
 pub(crate) fn tab_indent(text: &str) -> Option<Range<usize>> {
     lines(text).find_map(|(at, line)| {
         let rest = line.trim_start();
@@ -15,7 +15,7 @@ pub(crate) fn tab_indent(text: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Where a quote is opened that nothing closes before the next key.
+/// Returns the position of a quote that is not closed before the next key.
 pub(crate) fn unclosed_quote(text: &str) -> Option<usize> {
     lines(text).find_map(|(at, line)| {
         let start = at + value_start(line)?;
@@ -27,7 +27,7 @@ pub(crate) fn unclosed_quote(text: &str) -> Option<usize> {
     })
 }
 
-/// Whether a value starts with a quote and has no other to end it.
+/// Whether a value starts with a quote that is not closed.
 pub(super) fn is_unclosed(value: &str) -> bool {
     let mut chars = value.chars();
     let Some(quote @ ('"' | '\'')) = chars.next() else {
@@ -37,7 +37,7 @@ pub(super) fn is_unclosed(value: &str) -> bool {
         if c == '\\' && quote == '"' {
             chars.next();
         } else if c == quote {
-            // A doubled quote stands for itself between single ones.
+            // Between single quotes, a doubled quote stands for one quote.
             if quote == '"' || !chars.as_str().starts_with(quote) {
                 return false;
             }
@@ -47,7 +47,7 @@ pub(super) fn is_unclosed(value: &str) -> bool {
     true
 }
 
-/// Where the value in a line starts, behind its key or its dash.
+/// Returns where the value in a line starts, after its key or its dash.
 fn value_start(line: &str) -> Option<usize> {
     let rest = line.trim_start_matches(' ');
     let item = rest.strip_prefix("- ").map_or(rest, str::trim_start);
@@ -58,8 +58,8 @@ fn value_start(line: &str) -> Option<usize> {
     }
 }
 
-/// How far a value reaches at most: up to the next line that is not indented
-/// more than its own and looks like a key or an item.
+/// Returns the maximum length of a value: up to the next line that is not indented more than its own and
+/// looks like a key or an item.
 fn entry_length(text: &str, indent: usize) -> usize {
     let mut at = 0;
     for (nth, line) in text.split_inclusive('\n').enumerate() {
@@ -73,7 +73,7 @@ fn entry_length(text: &str, indent: usize) -> usize {
     at
 }
 
-/// The lines outside of block scalars, with their offsets.
+/// Returns the lines outside of block scalars, with their offsets.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let mut block: Option<usize> = None;

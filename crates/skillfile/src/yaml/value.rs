@@ -1,4 +1,4 @@
-//! The types of plain scalars, and trees from and to JSON values.
+//! Types of plain scalars, and conversion of trees from and to JSON.
 
 use deft_model::Object;
 use serde_json::{Number, Value};
@@ -7,11 +7,10 @@ use super::node::{Entry, Kind, Mapping, Node, Scalar, Style};
 use crate::span::Span;
 
 impl Scalar {
-    /// The value in the YAML 1.2 core schema: only plain scalars have types.
+    /// Returns the value according to the YAML 1.2 core schema: only plain scalars have types.
     pub(crate) fn value(&self) -> Value {
         match self.style {
-            // What a program handed over is spelled as JSON, whose words and
-            // numbers are those of YAML.
+            // Values from a program are spelled as JSON, whose words and numbers are valid YAML.
             Style::Plain | Style::Typed => plain(&self.text),
             Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded => {
                 Value::String(self.text.clone())
@@ -19,12 +18,12 @@ impl Scalar {
         }
     }
 
-    /// Whether there is no value.
+    /// Whether the value is null.
     pub(crate) fn is_null(&self) -> bool {
         matches!(self.style, Style::Plain | Style::Typed) && is_null(&self.text)
     }
 
-    /// What it is, for messages.
+    /// Returns the kind of the value, for messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self.value() {
             Value::Null => "nothing",
@@ -36,7 +35,7 @@ impl Scalar {
 }
 
 impl Node {
-    /// The whole tree as a JSON value; duplicate keys keep their last value.
+    /// Converts the tree to JSON; of duplicate keys, the last value is used.
     pub(crate) fn to_value(&self) -> Value {
         match &self.kind {
             Kind::Scalar(scalar) => scalar.value(),
@@ -45,7 +44,7 @@ impl Node {
         }
     }
 
-    /// A tree without places, from a value that a program handed over.
+    /// Converts a value from a program to a tree without spans.
     pub(crate) fn from_value(value: &Value) -> Self {
         let kind = match value {
             Value::Array(items) => Kind::Sequence {
@@ -71,7 +70,7 @@ impl Node {
 }
 
 impl Mapping {
-    /// The mapping as a JSON object.
+    /// Converts the mapping to a JSON object.
     pub(crate) fn to_object(&self) -> Object {
         self.entries
             .iter()
@@ -106,8 +105,8 @@ fn plain(text: &str) -> Value {
     number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number)
 }
 
-/// A number of the core schema. Numbers that JSON cannot hold stay text, so
-/// that nothing is rounded silently.
+/// Parses a number of the core schema. Numbers that JSON cannot represent stay text, so that nothing is
+/// rounded silently.
 fn number(text: &str) -> Option<Number> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if !digits.starts_with(|first: char| first.is_ascii_digit() || first == '.') {

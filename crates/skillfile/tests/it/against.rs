@@ -1,4 +1,4 @@
-//! Skills held against tools and other skills (capability "tool-aware checks").
+//! Checks of skills against tools and other skills (capability "tool-aware checks").
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn tools_arguments_and_skills_are_known_or_reported() {
     insta::assert_snapshot!(found(FILE, &known()).join("\n"));
 }
 
-/// A server that never listed its tools may have any; so may a home without skills.
+/// A server that never listed its tools may have any tool; unknown skills are not reported either.
 #[test]
 fn nothing_is_said_about_what_is_not_known() {
     assert_eq!(found(FILE, &Surroundings::default()), Vec::<String>::new());
@@ -101,8 +101,8 @@ fn nothing_is_said_about_what_is_not_known() {
         .filter(|line| line.contains("unknown_"))
         .cloned()
         .collect();
-    // `demo` has listed its tools, so that a name with the server in it can be judged. What is nearly
-    // the name of a known tool is a slip.
+    // `demo` has listed its tools, so a name that contains the server can be checked. A name similar to that
+    // of a known tool is a misspelling.
     let expected = [
         "3 warning unknown_tool: no known tool is called `chat_snd` | did you mean `chat_send`?",
         "15 warning unknown_tool: no server provides `demo.missing` | `deft tools list` shows all tools",
@@ -128,7 +128,7 @@ fn pages_name_skills_that_exist() {
     );
 }
 
-/// The index of a domain names its skills, also in a table, and also where the domain has none (S2.7).
+/// The index of a domain names its skills, also in a table, and also if the domain has no such skill (S2.7).
 #[test]
 fn an_index_names_pages_that_exist() {
     let text = "| Skill | What |\n|---|---|\n| notes.add | Adds |\n| email.send | Sends |\n\nTry `notes.add --text x`, `notes.find`, notes.none.\n";

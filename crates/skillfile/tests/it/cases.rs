@@ -1,8 +1,8 @@
-//! Case files: every file below `tests/cases` is a skill file and what it
-//! should become is its snapshot. A new case is a new file.
+//! Case files: every file below `tests/cases` is a skill file, and its snapshot is the expected result. A new
+//! case is a new file.
 //!
-//! A case starts with a header, `path: email/send.md` and perhaps `ids: …` and
-//! `profile: agentskills`; behind the line `=====` are the bytes of the file.
+//! A case starts with a header: `path: email/send.md`, and optionally `ids: …` and `profile: agentskills`.
+//! The bytes of the file follow after the line `=====`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use deft_skillfile::{ParsedFile, Profile, has_errors};
 use crate::support::{parse_at, report};
 use crate::{dump, support};
 
-/// A case as it is written.
+/// A parsed case file.
 pub(crate) struct Case {
     pub path: String,
     pub profile: Profile,
@@ -46,7 +46,7 @@ impl Case {
         }
     }
 
-    /// What becomes of it.
+    /// Parses the skill file of the case.
     pub(crate) fn parse(&self) -> ParsedFile {
         parse_at(&self.path, &self.bytes, self.profile)
     }
@@ -78,7 +78,7 @@ fn cases() {
     });
 }
 
-/// Messages that list all kinds of steps, so that a new kind changes no snapshot.
+/// Removes the list of step kinds from messages, so that a new kind changes no snapshot.
 fn without_kinds(report: &str) -> String {
     let kinds: Vec<String> = StepType::WORDS
         .iter()
@@ -89,7 +89,7 @@ fn without_kinds(report: &str) -> String {
     report.replace(&listed, "[kinds of steps]")
 }
 
-/// Every rule that this crate can report has a case in which it does.
+/// Every rule that this crate can report has a case that violates it.
 #[test]
 fn every_rule_has_a_case() {
     let reported: std::collections::BTreeSet<String> = support::cases()
@@ -97,7 +97,7 @@ fn every_rule_has_a_case() {
         .flat_map(|(_, case)| case.parse().diagnostics)
         .map(|found| found.rule.to_string())
         .collect();
-    // What only a walk over folders can find belongs to the registry.
+    // Rules that need a scan of folders belong to the registry.
     let elsewhere = [
         "unreadable",
         "too_large",
@@ -108,7 +108,7 @@ fn every_rule_has_a_case() {
         "link_outside",
         "special_file",
         "duplicate_id",
-        // What depends on tools and other skills is in `against.rs`.
+        // Rules about tools and other skills are tested in `against.rs`.
         "unknown_tool",
         "tool_argument",
         "unknown_skill",

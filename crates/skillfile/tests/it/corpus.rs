@@ -12,7 +12,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    // The cases of our own are in `tests/cases/agentskills` and `tests/reference`.
+    // Our own cases are in `tests/cases/agentskills` and `tests/reference`.
     let Some(root) = deft_testkit::shared("corpus/agentskills") else {
         return Vec::new();
     };
@@ -53,7 +53,7 @@ fn properties_equal_the_reference() {
     for case in cases() {
         let parsed = parse_at(&case.path, case.text.as_bytes(), Profile::AgentSkills);
         let ours = parsed.properties.map_or(Value::Null, Value::Object);
-        // What is not readable has none, which is `null` in the verdict too.
+        // Unreadable files have no properties, which is `null` in the verdict.
         assert_eq!(ours, case.verdict["properties"], "{}", case.path);
     }
 }

@@ -1,4 +1,4 @@
-//! A parsed file as text that a person can check.
+//! Rendering of a parsed file as text that a person can check.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use deft_model::{
 use deft_skillfile::Document;
 use serde_json::Value;
 
-/// The document, one fact per line; what has its default is left out.
+/// Renders the document, one fact per line, without defaults.
 pub(crate) fn document(document: &Document) -> String {
     match document {
         Document::Skill(skill) => dump(skill),
@@ -265,7 +265,7 @@ fn step(step: &Step, out: &mut String) {
     }
 }
 
-/// The keys that say what a step does, with their values.
+/// Renders the keys of a step's kind, with their values.
 fn show(kind: &StepKind) -> String {
     let entries = kind.entries();
     if let [(key, Value::String(name)), ("args", args)] = entries.as_slice() {

@@ -1,4 +1,4 @@
-//! Tests of the skill file reader against case files and outside referees.
+//! Tests of the skill file parser against case files and external references.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

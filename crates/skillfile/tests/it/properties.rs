@@ -1,5 +1,4 @@
-//! What holds of every file, whatever is in it: reading never panics, and
-//! places are places in the file.
+//! Properties that hold for every file: parsing never panics, and spans are inside the file.
 
 use deft_skillfile::{Document, ParsedFile, Profile, has_errors, render};
 use proptest::prelude::*;
@@ -43,8 +42,8 @@ proptest! {
     }
 }
 
-/// A long file takes time in proportion to its length; this one took minutes
-/// when every step was compared with every other.
+/// Parsing time is proportional to the length of the file. This file took minutes when every step was
+/// compared with every other.
 #[test]
 fn a_long_file_is_read() {
     let step =
@@ -55,7 +54,7 @@ fn a_long_file_is_read() {
     assert!(parsed.document.is_some());
 }
 
-/// Bits of which skill files are made, good and bad ones.
+/// Valid and invalid pieces of skill files.
 fn piece() -> impl Strategy<Value = String> {
     let known = select(vec![
         "name: demo\n",
@@ -152,7 +151,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Reads bytes as every kind of file under both profiles.
+/// Parses bytes as every kind of file under both profiles.
 fn check(bytes: &[u8]) -> Result<(), TestCaseError> {
     for path in PATHS {
         for profile in [Profile::Deft, Profile::AgentSkills] {
@@ -185,7 +184,7 @@ fn check_places(bytes: &[u8], parsed: &ParsedFile) -> Result<(), TestCaseError> 
     Ok(())
 }
 
-/// Whatever was read can be written in every dialect.
+/// A parsed skill can be rendered in every dialect.
 fn write_down(document: &Document) {
     if let Document::Skill(skill) = document {
         drop(render::agentskills(skill));

@@ -1,6 +1,6 @@
-//! What the reference validator said about texts that were made to be hard.
+//! Verdicts of the reference validator on texts that are hard to parse.
 //!
-//! `tests/reference/record.py` re-creates the verdicts from the real thing.
+//! `tests/reference/record.py` re-creates the verdicts with the reference validator.
 
 use deft_skillfile::{Document, ParsedFile, Profile, has_errors};
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn cases() -> impl Iterator<Item = Case> {
     })
 }
 
-/// The case and what we made of it, for a failure.
+/// Renders the case and our result, for a failed test.
 fn show(case: &Case, parsed: &ParsedFile) -> String {
     let report = report(&case.content, parsed);
     format!("{:?}\nwe say\n{report}", case.content)
@@ -44,7 +44,7 @@ fn verdicts_equal_the_reference() {
     }
 }
 
-/// In both profiles, because the properties are the reference's in either.
+/// In both profiles, because the properties are those of the reference in either.
 #[test]
 fn properties_equal_the_reference() {
     for case in cases() {
@@ -52,7 +52,7 @@ fn properties_equal_the_reference() {
             let parsed = parse_at(&case.path, case.content.as_bytes(), profile);
             let shown = show(&case, &parsed);
             let ours = parsed.properties.map_or(Value::Null, Value::Object);
-            // As text, because the order is part of what is printed.
+            // As text, because the order is part of the output.
             let theirs = case.properties.to_string();
             assert_eq!(ours.to_string(), theirs, "{shown}");
         }
@@ -73,7 +73,7 @@ fn places_are_in_the_file() {
     }
 }
 
-/// A plain `null` is a text there and nothing here, and that is all.
+/// A plain `null` is a text for the reference and null for deft; this is the only difference.
 #[test]
 fn what_the_reference_reads_is_loaded() {
     for case in cases().filter(|case| case.properties["description"].is_string()) {

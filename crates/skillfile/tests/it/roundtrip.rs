@@ -1,8 +1,7 @@
-//! What is written reads back as the same skill.
+//! Parsing a rendered skill gives the same skill.
 //!
-//! Man pages, workflows and records must be equal in every field. A `SKILL.md`
-//! for the open format holds only texts below `metadata`, so there everything
-//! but `open.metadata` and `extra` must be equal, and both of these must be
+//! Man pages, workflows and records must be equal in every field. A `SKILL.md` for the open format only has
+//! texts below `metadata`, so everything except `open.metadata` and `extra` must be equal, and both must be
 //! found below `metadata` as texts.
 
 use deft_model::{Dialect, Object, Skill};
@@ -51,7 +50,7 @@ proptest! {
     }
 }
 
-/// Every case file that loads, written and read again.
+/// Every case file that loads, rendered and parsed again.
 #[test]
 fn good_cases() {
     let mut loaded = 0;
@@ -74,13 +73,13 @@ fn good_cases() {
         } else {
             assert_eq!(again, skill, "{name}:\n{text}");
         }
-        // What was written once is written the same again.
+        // Rendering again gives the same text.
         assert_eq!(write(&again).as_deref(), Some(text.as_str()), "{name}");
     }
     assert!(loaded > 100, "only {loaded} cases load");
 }
 
-/// The skill in the dialect it was written in.
+/// Renders the skill in its own dialect.
 fn write(skill: &Skill) -> Option<String> {
     match skill.dialect {
         Dialect::AgentSkills => Some(render::agentskills(skill)),
@@ -110,10 +109,10 @@ fn read(path: &str, text: &str) -> Result<Skill, TestCaseError> {
     }
 }
 
-/// Compares what the open format can hold.
+/// Compares the fields that the open format can express.
 fn compare_open(skill: &Skill, read: &Skill, text: &str) -> Result<(), TestCaseError> {
     let mut expected = skill.clone();
-    // The name is the id there; prose becomes the title.
+    // The name is the id there; a name in prose becomes the title.
     expected.name = skill.id.to_string();
     expected.domain.clone_from(&read.domain);
     expected.open.metadata.clone_from(&read.open.metadata);
@@ -121,7 +120,7 @@ fn compare_open(skill: &Skill, read: &Skill, text: &str) -> Result<(), TestCaseE
     prop_assert_eq!(&expected, read, "{}", text);
     let schema = schema(Schema::Skill);
     let ours = &schema["properties"]["metadata"]["properties"];
-    // Of a key that is at both places, the one below `metadata` counts.
+    // If a key exists in both places, the one below `metadata` takes precedence.
     let mut given = skill.extra.clone();
     given.extend(skill.open.metadata.clone());
     for (key, value) in given.iter().filter(|(key, _)| ours.get(key).is_none()) {

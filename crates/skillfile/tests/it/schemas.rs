@@ -1,5 +1,5 @@
-//! The JSON Schemas take what deft takes without a word, and refuse what it
-//! refuses as far as a schema can tell.
+//! The JSON Schemas accept what deft accepts without a diagnostic, and reject what it rejects, as far as a
+//! schema can express it.
 
 use deft_skillfile::{Document, Profile, Schema, Severity, has_errors, render, schema};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::strategies;
 use crate::support::{self, parse_at, report};
 
-/// Why a value does not fit a schema: the subset of draft 7 that ours use.
+/// Returns why a value does not match a schema, for the subset of draft 7 that our schemas use.
 fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
     let rules = schema.as_object()?.iter();
     rules
@@ -68,7 +68,7 @@ fn broken(rule: &str, wanted: &Value, schema: &Value, value: &Value, at: &str) -
     (!holds).then(|| format!("{at}: {value} breaks {rule} {wanted}"))
 }
 
-/// The rules about what is inside a value.
+/// Checks the rules about the contents of a value.
 fn parts(rule: &str, wanted: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
     let known = |key: &str| schema["properties"].get(key);
     match (rule, value) {
@@ -103,8 +103,7 @@ fn is_type(name: &Value, value: &Value) -> bool {
     }
 }
 
-/// YAML as a value. deft keeps what it does not know below `metadata`, so it
-/// is deft's own reading of the text.
+/// Parses YAML with deft's own parser: deft preserves unknown keys below `metadata`.
 fn value(yaml: &str) -> Value {
     let inner: String = yaml
         .split_inclusive('\n')
@@ -118,7 +117,7 @@ fn value(yaml: &str) -> Value {
     }
 }
 
-/// What a `SKILL.md` has between its fences.
+/// Returns the text between the fences of a `SKILL.md`.
 fn frontmatter(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("---\n")?;
     rest.split_once("\n---").map(|(yaml, _)| yaml)
@@ -151,8 +150,7 @@ fn what_loads_in_silence_is_taken() {
     assert!(taken >= 50, "only {taken} files were checked");
 }
 
-/// The examples of the documentation: blocks of code that say `skill=` and a
-/// path behind their language.
+/// The examples of the documentation: code blocks with `skill=` and a path after the language.
 #[test]
 fn examples_are_taken() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/skill-format.md");
@@ -211,7 +209,7 @@ proptest! {
     }
 }
 
-/// What deft refuses in a workflow and a schema can tell.
+/// Workflows that both deft and the schema reject.
 const REFUSED: &[&str] = &[
     "steps: []",
     "steps: [{id: a}]",
@@ -263,7 +261,7 @@ fn what_is_refused_is_refused() {
     }
 }
 
-/// What deft takes although it is not how one would write it.
+/// deft accepts these spellings, although they are unusual.
 #[test]
 fn other_spellings_are_taken() {
     let workflow = schema(Schema::Workflow);
@@ -302,7 +300,7 @@ steps: [{{id: a, tool: b, args: null, on_error: null, depends_on: null, loop: "{
     assert_eq!(misfit(&workflow, &value(&rest), ""), None);
 }
 
-/// What loads in silence is taken, and what has a key or a value that does not fit is not.
+/// Agents that load without diagnostics are accepted; those with an invalid key or value are not.
 #[test]
 fn agents_are_taken_as_they_are_loaded() {
     let schema = schema(Schema::Agent);

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::cases::Case;
 
-/// A fixed present, so that no verdict depends on the day of the test.
+/// A fixed current time, so that results do not depend on the day of the test.
 pub(crate) fn moment() -> Moment {
     Moment {
         now: "2026-11-15T12:00:00Z".parse().unwrap(),
@@ -15,7 +15,7 @@ pub(crate) fn moment() -> Moment {
     }
 }
 
-/// Parses a file as if it lay at `path`, relative to a skills root.
+/// Parses a file as if it were at `path`, relative to a skills root.
 pub(crate) fn parse_at(path: &str, bytes: &[u8], profile: Profile) -> ParsedFile {
     let parts: Vec<&str> = path.split('/').collect();
     let place = Place {
@@ -30,7 +30,7 @@ pub(crate) fn parse_at(path: &str, bytes: &[u8], profile: Profile) -> ParsedFile
     parse(bytes, &place, profile, &moment())
 }
 
-/// The diagnostics as lines of `line:column severity rule: message`.
+/// Renders the diagnostics as lines of `line:column severity rule: message`.
 pub(crate) fn report(text: &str, parsed: &ParsedFile) -> String {
     let lines = Lines::new(text);
     let mut out = String::new();
@@ -63,7 +63,7 @@ pub(crate) fn report(text: &str, parsed: &ParsedFile) -> String {
     out
 }
 
-/// All case files, with their paths.
+/// Returns all case files, with their paths.
 pub(crate) fn cases() -> Vec<(PathBuf, Case)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut open = vec![root];
@@ -83,7 +83,7 @@ pub(crate) fn cases() -> Vec<(PathBuf, Case)> {
     cases
 }
 
-/// The headings of a page made of `#` lines outside of code.
+/// Returns the headings of a page that consist of `#` lines outside of code.
 pub(crate) fn sections(page: &str) -> Vec<deft_model::Section> {
     let mut sections: Vec<deft_model::Section> = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Keys, slots, overlap, and leases taken on admission.
+//! Rules about keys, slots, overlap, and leases taken on admission.
 
 use deft_model::{Outcome, Overlap, RunStatus};
 
@@ -81,7 +81,7 @@ pub(super) async fn skip_ends_the_new_run(store: &dyn Store) {
     assert_eq!(run.error.as_deref(), Some(error));
     assert_eq!((run.finished_at, run.finish_ordinal), (Some(at(2)), 1));
     assert_eq!(run, row(store, "r2").await);
-    // A run of another skill is not in the way, and neither is one that is over.
+    // Runs of other skills and finished runs do not count.
     admit(store, overlapping("r3", "b", Overlap::Skip)).await;
     let lease = claim(store, 10).await.unwrap().lease;
     append(store, &lease, park(None)).await;
@@ -99,7 +99,7 @@ pub(super) async fn queue_waits_its_turn(store: &dyn Store) {
     admit(store, overlapping("r4", "b", Overlap::Queue)).await;
     assert_eq!(next(store, 10).await.as_deref(), Some("r4"));
     assert_eq!(next(store, 10).await, None);
-    // A parked run still is in the way.
+    // A parked run still blocks the others.
     append(store, &first, park(None)).await;
     assert_eq!(next(store, 10).await, None);
     store.cancel(&id("r1"), "me", at(11)).await.unwrap();
@@ -107,8 +107,8 @@ pub(super) async fn queue_waits_its_turn(store: &dyn Store) {
     assert_eq!(next(store, 12).await, None);
 }
 
-/// Events that are known before a run is driven are stored only if the run has no driver. Runs that a
-/// newer one replaces get its closing events.
+/// Events for a later driver are stored only if the run has no driver. Runs that a newer one replaces get
+/// its closing events.
 pub(super) async fn events_aside_and_at_the_close(store: &dyn Store) {
     let with = |run: &str| Admission {
         aside: vec![event(&format!("aside of {run}"))],
@@ -153,7 +153,7 @@ pub(super) async fn cancel_other_ends_or_asks(store: &dyn Store) {
     let asked = row(store, "r1").await;
     assert_eq!(asked.status, RunStatus::Running);
     assert_eq!(asked.cancel_by.as_deref(), Some("run `r5`"));
-    // It waits until the one that still runs has heard.
+    // `r5` waits until `r1`, which is still running, has ended.
     assert_eq!(next(store, 10).await.as_deref(), Some("r4"));
     assert_eq!(next(store, 10).await, None);
     append(store, &running, success(11)).await;
@@ -188,7 +188,7 @@ pub(super) async fn a_first_claim_brings_its_batch(store: &dyn Store) {
     assert_eq!(stored.len(), 2);
     assert_eq!(Some(stored[0].seq), first_seq);
     append(store, &lease.unwrap(), success(2)).await;
-    // A first batch may park or end the run at once.
+    // A first batch may also park or end the run.
     let mut second = admission("r2", "a");
     second.claim = Some(first_claim(success(3)));
     let ended = admit(store, second).await;
@@ -232,6 +232,6 @@ pub(super) async fn a_first_claim_waits_its_turn_too(store: &dyn Store) {
     assert_eq!(admit(store, second).await.status, RunStatus::Queued);
     let mut third = overlapping("r3", "a", Overlap::CancelOther);
     third.claim = Some(first_claim(Batch::default()));
-    // Both others were only queued, so that nothing is left in the way.
+    // Both other runs were only queued, so they end at once and `r3` can start.
     assert_eq!(admit(store, third).await.status, RunStatus::Running);
 }

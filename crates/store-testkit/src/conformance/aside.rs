@@ -1,4 +1,4 @@
-//! What is kept beside runs.
+//! Rules about revisions, last readable files, cached results and catalogs.
 
 use super::support::{admission, admit, append, at, start};
 use deft_store::{Batch, GoodFile, Store, Write};
@@ -42,7 +42,7 @@ pub(super) async fn a_revision_is_kept_once(store: &dyn Store) {
     assert_eq!(store.revision("sha256:2").await.unwrap(), None);
 }
 
-/// S2.18: the last good revision of a file is known until the file is gone.
+/// S2.18: the last good revision of a file is stored until the file is removed.
 pub(super) async fn good_files_are_replaced(store: &dyn Store) {
     let file = |path: &str, revision: &str| GoodFile {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! What one turn of a driver writes.
+//! Rules about batches.
 
 use deft_model::{Outcome, Overlap, RunStatus};
 
@@ -52,7 +52,7 @@ pub(super) async fn a_finish_is_kept_whole(store: &dyn Store) {
     assert_eq!(claim(store, 1000).await, None);
 }
 
-/// Good and bad entries that arrive together, so that a backend may write them together.
+/// Good and bad entries that arrive together, so that a backend may commit them together.
 pub(super) async fn a_bad_entry_harms_nobody(store: &dyn Store) {
     let mut leases = Vec::new();
     for n in 0..20 {
@@ -133,12 +133,12 @@ pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
     assert_eq!(store.events(None, 0, 9).await.unwrap(), []);
     assert_eq!(store.cached("k", at(2)).await.unwrap(), None);
     assert_eq!(row(store, "r1").await.status, RunStatus::Running);
-    // The same name is free for another try.
+    // The id of the refused run is still free.
     let retry = store.admit(admission("r2", "a")).await;
     assert!(matches!(retry, Ok(AdmissionResult::New { .. })));
 }
 
-/// The others are cancelled before the name turns out to be taken.
+/// The active runs are cancelled before the conflict of ids is found.
 pub(super) async fn a_refused_admission_cancels_nobody(store: &dyn Store) {
     let mut leases = Vec::new();
     for n in 0..8 {
@@ -158,7 +158,7 @@ pub(super) async fn a_refused_admission_cancels_nobody(store: &dyn Store) {
     assert_eq!(store.events(None, 0, 100).await.unwrap().len(), 8);
 }
 
-/// An answer of which only matters whether it is a good one.
+/// Drops the value of a result; only whether it is an error matters.
 fn answered<'a, T: 'a>(answer: Answer<'a, T>) -> Answer<'a, ()> {
     Box::pin(async { answer.await.map(|_| ()) })
 }

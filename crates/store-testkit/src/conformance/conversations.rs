@@ -1,4 +1,4 @@
-//! Conversations: order, numbers, words, and what a repeated batch must not do.
+//! Rules about conversations: order, numbers, search, and repeated batches.
 
 use deft_model::{MessageRole, RunId};
 
@@ -29,7 +29,7 @@ fn message(text: &str, second: i64) -> NewMessage {
     }
 }
 
-/// A batch that says something, from a place on.
+/// Returns a batch with messages from position `first` on.
 fn say(conversation: &str, first: u32, texts: &[&str]) -> Batch {
     let messages = texts.iter().map(|text| message(text, 20)).collect();
     Batch {
@@ -47,7 +47,7 @@ async fn open(store: &dyn Store, conversation: &str, channel: &str, second: i64)
     store.open_conversation(new).await.unwrap();
 }
 
-/// Says something outside of any run.
+/// Adds a message outside of any run.
 async fn add(store: &dyn Store, conversation: &str, text: &str, second: i64) -> Option<u64> {
     let messages = vec![message(text, second)];
     let added = store.append_messages(conversation, None, messages);
@@ -73,7 +73,7 @@ async fn texts(store: &dyn Store, conversation: &str) -> Vec<String> {
     all.into_iter().map(|row| row.text).collect()
 }
 
-/// Conversations and places of what is found.
+/// Returns conversation and number of the messages found.
 async fn find(store: &dyn Store, query: &str) -> Vec<(String, u64)> {
     let hits = store.search_conversations(query, 100).await.unwrap();
     let place = |hit: SearchHit| (hit.conversation, hit.seq);
@@ -151,7 +151,7 @@ pub(super) async fn messages_come_with_the_batch(store: &dyn Store) {
     assert_eq!(row.run, Some(id("r1")));
     let runs = all(store, "c1").await.into_iter().map(|row| row.run);
     assert!(runs.eq([Some(id("r1")), Some(id("r1"))]));
-    // A driver that lost the lease adds no message.
+    // The messages of a driver that lost the lease are refused.
     let lost = Lease {
         token: lease.token + 1,
         ..lease
@@ -171,7 +171,7 @@ pub(super) async fn nothing_is_said_twice(store: &dyn Store) {
     append(store, &lease, say("c1", 1, &["two again", "three"])).await;
     assert_eq!(texts(store, "c1").await, ["one", "two", "three"]);
     assert_eq!(find(store, "again").await, Vec::new());
-    // Places are counted by run and conversation.
+    // Positions are counted per run and conversation.
     append(store, &lease, say("c2", 0, &["one"])).await;
     let other = start(store, "r2", "a").await;
     append(store, &other, say("c1", 0, &["four"])).await;
@@ -179,7 +179,7 @@ pub(super) async fn nothing_is_said_twice(store: &dyn Store) {
     let wanted = ["one", "two", "three", "four"];
     assert_eq!(texts(store, "c1").await, wanted);
     assert_eq!(texts(store, "c2").await, ["one"]);
-    // What was said before is no reason to be the last one.
+    // A message that was already stored does not make its run the last one.
     assert_eq!(one(store, "c1").await.run, Some(id("r2")));
 }
 
@@ -189,7 +189,7 @@ pub(super) async fn a_failed_batch_says_nothing(store: &dyn Store) {
     let other = start(store, "r2", "a").await;
     let mut stale = stale_end(store).await;
     stale.writes = say("c1", 0, &["lost words"]).writes;
-    // Under way together, so that they may share a commit.
+    // Sent together, so that they may share a commit.
     let answers = together(vec![
         store.append(&other, say("c1", 0, &["one"])),
         store.append(&lease, stale),
@@ -202,7 +202,7 @@ pub(super) async fn a_failed_batch_says_nothing(store: &dyn Store) {
     assert_eq!(find(store, "two").await, [("c1".to_owned(), 2)]);
 }
 
-/// Messages of several writers are in the order of their commits.
+/// Messages of several writers are ordered by commit.
 pub(super) async fn many_may_speak_at_once(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     let mut leases = Vec::new();
@@ -273,7 +273,7 @@ pub(super) async fn conversations_are_found_by_title_and_message(store: &dyn Sto
     assert_eq!(list(store, query("tea", None)).await, ["c1", "c2"]);
     assert_eq!(list(store, query("TEA", Some(1))).await, ["c1"]);
     assert_eq!(list(store, query("five tea", None)).await, ["c2"]);
-    // The words of a query are in one title or one message.
+    // All words of a query must match the same title or message.
     assert_eq!(list(store, query("green more", None)).await, none());
     assert_eq!(list(store, query("!", None)).await, none());
 }
@@ -288,7 +288,7 @@ pub(super) async fn words_are_found(store: &dyn Store) {
         let place = |(id, seq): &(&str, u64)| ((*id).to_owned(), *seq);
         places.iter().map(place).collect()
     };
-    // The one that was stored last comes first, whenever it was said.
+    // Sorted by when they were stored, latest first, whatever their instants.
     let both = found(&[("c2", 1), ("c1", 1)]);
     assert_eq!(find(store, "water").await, both);
     assert_eq!(find(store, "wat").await, both);
@@ -359,7 +359,7 @@ pub(super) async fn the_end_of_a_conversation_can_be_cut(store: &dyn Store) {
     let row = one(store, "c1").await;
     assert_eq!((row.message_count, row.run), (2, Some(id("r1"))));
     assert_eq!(find(store, "words").await, [("c1".to_owned(), 1)]);
-    // The next message gets the number that is free.
+    // The next message gets the first free number.
     assert_eq!(add(store, "c1", "third words", 9).await, Some(3));
     assert_eq!(store.cut_conversation("c1", 0).await.unwrap(), 3);
     let row = one(store, "c1").await;
@@ -406,8 +406,9 @@ pub(super) async fn conversations_outlive_their_runs(store: &dyn Store) {
     assert_eq!(after, before);
 }
 
-/// What is said with an admission is there at once, with its conversation, whether the run is driven
-/// or queued; a twin says nothing, and neither does the run say it again at its end.
+/// Messages of an admission are stored with it, together with their conversation, whether the run is driven
+/// or queued. An admission that finds an existing run adds no message, and the run does not add its message
+/// again at its end.
 pub(super) async fn messages_come_with_the_admission(store: &dyn Store) {
     let with = |run: &str, text: &str| Admission {
         key: Some(format!("key of {run}")),

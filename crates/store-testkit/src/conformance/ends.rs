@@ -1,4 +1,4 @@
-//! Cancelling, and beginning again.
+//! Rules about cancelling and reopening.
 
 use deft_model::{Outcome, Overlap, RunStatus};
 
@@ -56,7 +56,7 @@ pub(super) async fn cancel_asks_whoever_drives(store: &dyn Store) {
     assert_eq!(answer, CancelState::Asked(row(store, "r1").await));
     let appended = append(store, &lease, events(&["x"])).await;
     assert_eq!(appended.cancel_by.as_deref(), Some("ann"));
-    // The next driver sees the request to stop too.
+    // The next driver sees the cancel request too.
     store.release(vec!["me".to_owned()], at(21)).await.unwrap();
     let claimed = claim(store, 22).await.unwrap();
     assert_eq!(claimed.run.cancel_by.as_deref(), Some("ann"));

@@ -1,4 +1,4 @@
-//! Who may drive what, and until when.
+//! Rules about leases: owners, limits and expiry.
 
 use deft_model::RunStatus;
 
@@ -31,7 +31,8 @@ pub(super) async fn a_parked_run_is_due_at_its_time(store: &dyn Store) {
         (None, Some("an answer"))
     );
     admit(store, admission("r9", "a")).await;
-    // Not due yet, so that a younger one goes; then it goes before an even younger one.
+    // `r1` is not due yet, so the younger `r9` is claimed; later `r1` is claimed before the still younger
+    // `r10`.
     assert_eq!(next(store, 49).await.as_deref(), Some("r9"));
     admit(store, admission("r10", "a")).await;
     let claimed = claim(store, 50).await.unwrap();
@@ -143,7 +144,7 @@ pub(super) async fn release_takes_from_the_dead_and_the_late(store: &dyn Store) 
     for (owner, second) in [("dead", 100), ("late", 10), ("fine", 100)] {
         store.claim(wish(owner, second)).await.unwrap().unwrap();
     }
-    // A lease that ends now still holds.
+    // A lease is still valid at the instant at which it ends.
     let dead = || vec!["dead".to_owned()];
     assert_eq!(store.release(Vec::new(), at(70)).await.unwrap(), []);
     let freed = store.release(dead(), at(71)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Budgets: what is reserved, what was spent, and that the two never exceed a limit.
+//! Rules about budgets: reservations, spending, and that their sum never exceeds a limit.
 
 use super::skills::stale_end;
 use super::support::{append, at, claim, event, id, park, start, success, together, wish};
@@ -7,7 +7,7 @@ use deft_store::{
     Spend, SpentFilter, SpentRow, Store, UsageRow, Write, bucket,
 };
 
-/// A scope with a limit of tokens.
+/// Returns a scope with a token limit.
 fn limit(scope: &str, tokens: u64) -> Limit {
     Limit {
         scope: scope.to_owned(),
@@ -24,7 +24,7 @@ fn free(scope: &str) -> Limit {
     }
 }
 
-/// A wish for tokens, and for ten times as much money.
+/// Returns a request for `tokens` tokens and ten times as many millionths of a dollar.
 fn want(key: &str, tokens: u64, scopes: &[Limit]) -> Reserve {
     Reserve {
         key: key.to_owned(),
@@ -40,7 +40,7 @@ async fn reserve(store: &dyn Store, lease: &Lease, wish: Reserve) -> Reservation
     store.reserve(lease, wish).await.unwrap()
 }
 
-/// Reserves and must get it.
+/// Reserves and asserts that the request is granted.
 async fn granted(store: &dyn Store, lease: &Lease, wish: Reserve) {
     let answer = reserve(store, lease, wish).await;
     assert_eq!(answer, ReservationResult::Granted);
@@ -53,7 +53,7 @@ async fn refused(store: &dyn Store, lease: &Lease, wish: Reserve) -> Refusal {
     }
 }
 
-/// A call that read three times as much as it wrote.
+/// Returns the usage of a call with three times as many input as output tokens.
 fn spend(key: &str, tokens: u64, scopes: &[&str]) -> Spend {
     Spend {
         key: key.to_owned(),
@@ -82,7 +82,7 @@ async fn spent(store: &dyn Store) -> Vec<SpentRow> {
     store.spent(SpentFilter::default()).await.unwrap()
 }
 
-/// Scopes with the tokens that were spent and that are reserved.
+/// Returns the scopes with their spent and their reserved tokens.
 async fn tokens(store: &dyn Store) -> Vec<(String, u64, u64)> {
     let rows = spent(store).await.into_iter();
     rows.map(|row| {
@@ -148,13 +148,13 @@ pub(super) async fn all_scopes_or_none(store: &dyn Store) {
     let refusal = refused(store, &lease, want("k1", 10, &scopes)).await;
     assert_eq!(refusal.scope, "all@1");
     assert_eq!(tokens(store).await, are(&[]));
-    // The first one without room is named.
+    // The refusal names the first scope whose limit is exceeded.
     let both = [limit("b", 5), limit("a", 5)];
     assert_eq!(
         refused(store, &lease, want("k1", 10, &both)).await.scope,
         "b"
     );
-    // One without limits is counted too.
+    // A scope without limits is counted too.
     granted(store, &lease, want("k1", 10, &scopes[..2])).await;
     let wanted = are(&[("run:r1", 0, 10), ("skill:a@1", 0, 10)]);
     assert_eq!(tokens(store).await, wanted);
@@ -175,7 +175,7 @@ pub(super) async fn the_same_key_replaces(store: &dyn Store) {
     let refusal = refused(store, &lease, want("k1", 101, &day)).await;
     assert_eq!(refusal.reserved_tokens, 0);
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 90)]));
-    // Keys are those of a run.
+    // Keys belong to a run.
     let refusal = refused(store, &other, want("k1", 11, &day)).await;
     assert_eq!(refusal.reserved_tokens, 90);
     granted(store, &other, want("k1", 10, &day)).await;
@@ -208,22 +208,22 @@ pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
         reserved_micros: 70,
         ..SpentRow::default()
     };
-    // However often it is recorded, and whatever it says then.
+    // Only the first record of a key counts, even if later ones differ.
     for tokens in [40, 40, 80] {
         let spend = spend("k1", tokens, &["all@1", "run:r1"]);
         settle(store, &lease, spend).await;
         assert_eq!(spent(store).await, [row("all@1", 1), row("run:r1", 1)]);
     }
-    // Nothing has to be reserved, and it may count elsewhere.
+    // A call without a reservation, or in other scopes than it was reserved for, is counted.
     settle(store, &lease, spend("k3", 40, &["all@1"])).await;
     assert_eq!(spent(store).await, [row("all@1", 2), row("run:r1", 1)]);
-    // Another run has keys of its own.
+    // Another run has its own keys.
     let other = start(store, "r2", "a").await;
     settle(store, &other, spend("k1", 40, &["all@1"])).await;
     assert_eq!(spent(store).await, [row("all@1", 3), row("run:r1", 1)]);
 }
 
-/// Providers count after the fact, so that a call may use more than was thought.
+/// Providers report usage after the call, so a call may use more than its reservation.
 pub(super) async fn more_than_was_reserved_is_counted_in_full(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let day = [limit("all@1", 100)];
@@ -270,7 +270,7 @@ pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     granted(store, &lease, hold.clone()).await;
     let dead = store.release(Vec::new(), at(2000)).await.unwrap();
     assert_eq!(dead.len(), 2);
-    // Nothing is reserved, and nothing was estimated.
+    // Nothing is reserved and no estimate was spent.
     assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
 
     let mut only = wish("me", 2000);
@@ -281,8 +281,8 @@ pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
 }
 
-/// A crash holds no budget, but the provider may charge for what was under way: that is counted with
-/// an estimate, once per crash, and beside what the same question takes when it is asked again.
+/// A crash leaves no reservation behind, but the provider may charge for calls in flight: their estimate is
+/// spent once per crash, in addition to the usage of the repeated call.
 pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
     let day = [free("run:r1"), limit("all@1", 1000)];
     let hold = Reserve {
@@ -303,7 +303,7 @@ pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
         granted(store, &lease, hold.clone()).await;
     }
     store.release(vec!["me".to_owned()], at(9)).await.unwrap();
-    // No owner is left that could be counted twice.
+    // A second release finds no lease, so nothing is counted twice.
     store.release(vec!["me".to_owned()], at(10)).await.unwrap();
     let lease = claim(store, 11).await.unwrap().lease;
     granted(store, &lease, hold).await;
@@ -360,7 +360,7 @@ pub(super) async fn a_failed_batch_spends_nothing(store: &dyn Store) {
     assert_eq!(used, []);
 }
 
-/// What a wish to stop does to a run that is driven, its driver decides.
+/// The driver of a run reacts to a cancel request, so its reservations stay.
 pub(super) async fn a_wish_to_stop_keeps_what_is_reserved(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     granted(store, &lease, want("k1", 10, &[free("s")])).await;
@@ -423,7 +423,7 @@ pub(super) async fn scopes_are_found_by_their_names(store: &dyn Store) {
     assert_eq!(neither, Vec::<String>::new());
 }
 
-/// Instants here are `at(n)`, and `at(0)` is the beginning of a bucket.
+/// Instants here are `at(n)`, and `at(0)` is the start of a bucket.
 pub(super) async fn usage_is_kept_in_buckets(store: &dyn Store) {
     assert_eq!(bucket(at(0)), at(0));
     assert_eq!(bucket(at(599)), at(0));
@@ -472,14 +472,14 @@ pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store
     }
     granted(store, &lease, want("k3", 1, &[free("all@1")])).await;
     assert_eq!(store.forget_spent(at(5)).await.unwrap(), 0);
-    // A scope, and the bucket that ended in this instant.
+    // One scope, and the bucket that ends at this instant.
     assert_eq!(store.forget_spent(at(600)).await.unwrap(), 2);
     let wanted = are(&[("all@1", 0, 1), ("all@2", 4, 0), ("long", 8, 0)]);
     assert_eq!(tokens(store).await, wanted);
     let left = store.usage_since("main", at(0)).await.unwrap();
     assert_eq!(left.len(), 1);
     assert_eq!(store.forget_spent(at(900)).await.unwrap(), 0);
-    // What was counted is not counted again.
+    // A key that was counted is not counted again.
     settle(store, &lease, spend("k1", 4, &["all@1"])).await;
     assert_eq!(tokens(store).await, wanted);
 }

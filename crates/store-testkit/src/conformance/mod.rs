@@ -1,7 +1,7 @@
-//! The rules of a store, one function each, for every backend that there is or will be.
+//! The rules of a store, one function each, for every backend.
 //!
-//! A rule gets an empty store, asks it through the trait alone and panics when an answer is wrong.
-//! What only one backend promises, such as a file that survives, is not here.
+//! A rule gets an empty store, uses only its trait, and panics on a wrong answer. Not here: guarantees of a
+//! single backend, such as a file that survives.
 
 #![expect(
     clippy::unwrap_used,
@@ -27,10 +27,10 @@ use std::pin::Pin;
 
 use deft_store::Store;
 
-/// A rule under way.
+/// The future of a rule.
 pub type Check<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// A rule: its name and how it is checked.
+/// The name of a rule and the function that checks it.
 pub type Rule = (&'static str, for<'a> fn(&'a dyn Store) -> Check<'a>);
 
 macro_rules! rules {
@@ -39,7 +39,7 @@ macro_rules! rules {
     };
 }
 
-/// Every rule.
+/// All rules.
 pub const RULES: &[Rule] = rules![
     admission::a_key_is_one_run_for_ever,
     admission::fifty_at_once_are_one_run,
@@ -165,7 +165,7 @@ pub const RULES: &[Rule] = rules![
     prune::results_go_when_they_are_too_old,
 ];
 
-/// Checks every rule, each with a store of its own.
+/// Checks every rule, each with a new store.
 pub async fn check<S: Store>(make: impl Fn() -> S) {
     for (_, rule) in RULES {
         rule(&make()).await;

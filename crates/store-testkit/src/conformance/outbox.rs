@@ -1,4 +1,4 @@
-//! Messages, facts and settings.
+//! Rules about notices, facts and settings.
 
 use super::support::{append, at, events, start, success, together};
 use deft_store::{
@@ -68,7 +68,7 @@ pub(super) async fn a_taken_notice_is_nobody_elses_for_a_while(store: &dyn Store
     assert_eq!(take(store, 1).await, Vec::<String>::new());
     assert_eq!(take(store, 10).await, ["b", "a"]);
     assert_eq!(take(store, 20).await, Vec::<String>::new());
-    // The process that took them is gone.
+    // The process that took them has died, so they are due again.
     assert_eq!(take(store, 71).await, ["b", "a"]);
     assert_eq!(all(store).await[0].attempts, 2);
 }
@@ -150,7 +150,7 @@ pub(super) async fn parts_that_arrived_are_remembered(store: &dyn Store) {
     assert_eq!(first.parts, 0);
     store.keep_parts(first.id, 1).await.unwrap();
     store.keep_parts(first.id, 2).await.unwrap();
-    // A late writer does not lower the number of parts.
+    // A late report does not lower the number of parts.
     store.keep_parts(first.id, 1).await.unwrap();
     store.keep_parts(first.id + 1, 7).await.unwrap();
     let again = NoticeEnd::Again {
@@ -231,7 +231,7 @@ pub(super) async fn facts_are_forgotten_for_good(store: &dyn Store) {
     assert_eq!(kept, [(sugar, "sugar"), (tea, "tea")]);
 }
 
-/// A fact that several writers save at once is stored once, and each of them gets the stored one.
+/// A fact that several writers save concurrently is stored once, and all of them get the stored one.
 pub(super) async fn a_fact_is_kept_once(store: &dyn Store) {
     let fact = |category: &str, text: &str, second| NewFact {
         agent_id: format!("agent {second}"),

@@ -1,4 +1,4 @@
-//! Questions, answers and standing permissions.
+//! Rules about questions, answers and grants.
 
 use super::support::{
     append, ask, at, claim, decision, id, next, park, question, row, start, success, together,
@@ -63,7 +63,7 @@ pub(super) async fn an_early_answer_is_not_lost(store: &dyn Store) {
     assert_eq!(next(store, 41).await.as_deref(), Some("r1"));
 }
 
-/// A claim after the answer has seen it, so that the next park is a real one.
+/// A driver that claims the run after the answer has read it, so its next park is not cut short.
 pub(super) async fn an_answer_seen_is_not_told_again(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     append(store, &lease, ask("p1", Batch::default())).await;

@@ -1,4 +1,4 @@
-//! Deleting what is old.
+//! Rules about deleting old rows.
 
 use super::support::{
     admission, admit, append, ask, at, decision, event, events, first_claim, id, next, park, row,
@@ -23,7 +23,7 @@ async fn names(store: &dyn Store) -> Vec<String> {
     runs.into_iter().map(|row| row.id.to_string()).collect()
 }
 
-/// Starts a run that ends at once.
+/// Admits a run that ends with its first batch.
 async fn over(store: &dyn Store, run: Admission, second: i64) {
     let run = Admission {
         claim: Some(first_claim(success(second))),
@@ -44,7 +44,7 @@ pub(super) async fn only_what_is_over_and_old_goes(store: &dyn Store) {
     assert_eq!(names(store).await, ["r5", "r4", "r3", "r2"]);
     let pruned = store.prune(wish(900)).await.unwrap();
     assert_eq!(pruned.runs, [id("r2")]);
-    // A run that was taken up again is not over.
+    // A reopened run is not finished.
     over(store, admission("r6", "c"), 10).await;
     store.reopen(&id("r6"), event("again")).await.unwrap();
     assert_eq!(
@@ -75,7 +75,7 @@ pub(super) async fn everything_of_a_run_goes_with_it(store: &dyn Store) {
     let left = store.events(None, 0, 9).await.unwrap();
     let left: Vec<(u64, &str)> = left.iter().map(|e| (e.seq, e.kind.as_str())).collect();
     assert_eq!(left, [(3, "three")]);
-    // Numbers of events are never given again.
+    // Sequence numbers of events are never reused.
     let appended = append(store, &kept, events(&["four"])).await;
     assert_eq!(appended.first_seq, 4);
     assert_eq!(store.newest_event().await.unwrap(), 4);

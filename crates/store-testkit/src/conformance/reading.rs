@@ -1,4 +1,4 @@
-//! Lists of runs and events.
+//! Rules about lists of runs and events.
 
 use deft_model::{Outcome, RunStatus};
 
@@ -16,7 +16,7 @@ pub(super) async fn runs_are_listed_newest_first(store: &dyn Store) {
     for run in ["r2", "r1", "r3", "b3"] {
         admit(store, admission(run, "a")).await;
     }
-    // The order of admission counts and not what the clock said: `r1` is the older one by that.
+    // Sorted by order of admission, not by the clock: by its clock `r1` is the oldest.
     let all = list(store, RunFilter::default()).await;
     assert_eq!(all, ["b3", "r3", "r1", "r2"]);
     let limit = Some(2);
@@ -31,7 +31,7 @@ pub(super) async fn runs_are_listed_newest_first(store: &dyn Store) {
     assert_eq!(some, ["b3", "r3"]);
 }
 
-/// Pages of two give what one list gives, also when the run that a page ended with is deleted.
+/// Pages of two return the same as one list, even if the last run of a page is deleted.
 pub(super) async fn runs_are_read_in_pages(store: &dyn Store) {
     for n in 0..5 {
         let skill = if n == 2 { "b" } else { "a" };
@@ -70,7 +70,7 @@ pub(super) async fn late_runs_are_counted_while_they_are_driven(store: &dyn Stor
         store.late_running(late).await.unwrap()
     };
     let mut leases = Vec::new();
-    // Admitted 91, 90 and 1 seconds after their slots, and one without a slot.
+    // Admitted 91, 90 and 1 seconds after their slots, and one run without a slot.
     for (run, slot) in [
         ("r191", Some(100)),
         ("r291", Some(201)),

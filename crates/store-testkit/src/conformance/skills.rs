@@ -1,6 +1,6 @@
-//! Skills, their slots, and what the end of a run does to them.
+//! Rules about skills, their slots, and the effect of ended runs on them.
 
-use deft_model::{Cause, DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
+use deft_model::{Cause, DEFAULT_AGENT, DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
@@ -15,7 +15,7 @@ fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
     NewSkill {
         text: SkillText {
             skill: name.to_owned(),
-            agent_id: "thinker".to_owned(),
+            agent_id: DEFAULT_AGENT.to_owned(),
             name: name.to_uppercase(),
             origin: SkillOrigin::Record,
             revision: "sha256:7".to_owned(),
@@ -42,7 +42,7 @@ async fn put(store: &dyn Store, new: NewSkill) -> SkillRow {
     }
 }
 
-/// A file skill that tools changed keeps what they changed, apart from records.
+/// File skills that tools changed are listed with their overlays, without records.
 pub(super) async fn changed_files_are_listed(store: &dyn Store) {
     let file = |name: &str, content: Option<&str>| {
         let mut new = skill(name, None);
@@ -162,7 +162,7 @@ pub(super) async fn a_slot_brings_one_run(store: &dyn Store) {
     };
     let first = store.admit(fire("r1")).await.unwrap();
     assert!(matches!(first, AdmissionResult::New { .. }));
-    // The one who comes late finds the run, or, for a slot that is gone, nothing.
+    // A later admission finds the run; one for a slot that the skill is not at is stale.
     let AdmissionResult::Existing(found) = store.admit(fire("r2")).await.unwrap() else {
         panic!("the slot ran twice");
     };
@@ -269,7 +269,8 @@ fn failed(after: Aftermath) -> Batch {
     end
 }
 
-/// A batch that is refused at its very end, after everything else of it was written.
+/// Returns a batch that is refused because its skill has changed, for tests that nothing else of it is
+/// stored.
 pub(super) async fn stale_end(store: &dyn Store) -> Batch {
     let skill = put(store, skill("changed", None)).await;
     failed(Aftermath {
@@ -300,7 +301,7 @@ pub(super) async fn an_end_changes_the_skill_with_it(store: &dyn Store) {
         version,
         change: change(1),
     };
-    // Decided upon a skill that has changed since: nothing happens, and the lease holds.
+    // The change is based on an old version of the skill: nothing is stored, and the lease stays valid.
     let refused = store.append(&lease, failed(after(7))).await;
     assert_eq!(refused, Err(Error::Changed { skill: skill.id }));
     assert_eq!(row(store, "r1").await.outcome, None);

@@ -1,4 +1,4 @@
-//! Short ways to say what rules say often.
+//! Helpers for the rules.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -12,7 +12,7 @@ use deft_store::{
     Finish, FirstClaim, Lease, NewApproval, NewEvent, RunRow, RunState, Store, Write,
 };
 
-/// An instant, so many seconds after some other.
+/// Returns an instant `second` seconds after a fixed one.
 pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
 }
@@ -21,7 +21,7 @@ pub(super) fn id(run: &str) -> RunId {
     RunId::new(run)
 }
 
-/// A run of a skill; the number in its name is when it was asked for.
+/// Returns an admission of a run; the number in its id is the second of its request.
 pub(super) fn admission(run: &str, skill: &str) -> Admission {
     let number = run.trim_start_matches(|c: char| !c.is_ascii_digit());
     Admission {
@@ -105,7 +105,7 @@ pub(super) fn question(approval: &str) -> NewApproval {
     }
 }
 
-/// A batch that asks, and then parks or goes on.
+/// Returns a batch that asks a question, and then parks or continues as `then` does.
 pub(super) fn ask(approval: &str, then: Batch) -> Batch {
     Batch {
         writes: vec![Write::Ask(question(approval))],
@@ -140,7 +140,7 @@ pub(super) fn wish(owner: &str, second: i64) -> Claim {
     }
 }
 
-/// Admits a run that has to be new.
+/// Admits a run and asserts that it is new.
 pub(super) async fn admit(store: &dyn Store, run: Admission) -> RunRow {
     match store.admit(run).await.unwrap() {
         AdmissionResult::New { run, .. } => run,
@@ -164,7 +164,7 @@ pub(super) async fn claim(store: &dyn Store, second: i64) -> Option<ClaimedRun> 
     store.claim(wish("me", second)).await.unwrap()
 }
 
-/// The name of the next run that is due.
+/// Claims the next due run and returns its id.
 pub(super) async fn next(store: &dyn Store, second: i64) -> Option<String> {
     let claimed = claim(store, second).await?;
     Some(claimed.run.id.to_string())
@@ -178,7 +178,7 @@ pub(super) async fn row(store: &dyn Store, run: &str) -> RunRow {
     store.run(&id(run)).await.unwrap().unwrap()
 }
 
-/// Waits for many answers at once, so that they are under way together.
+/// Polls all futures together, so that the requests are in flight at the same time.
 pub(super) async fn together<T>(mut waiting: Vec<Answer<'_, T>>) -> Vec<Result<T, Error>> {
     let mut done: Vec<_> = waiting.iter().map(|_| None).collect();
     poll_fn(|context| {

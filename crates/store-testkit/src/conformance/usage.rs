@@ -1,11 +1,11 @@
-//! What the row of a run says about models: what the ledger knows of the run when it ends.
+//! Rules about the usage in the row of a run, taken from the ledger when the run ends.
 
 use deft_model::Overlap;
 
 use super::support::{append, at, claim, event, id, overlapping, park, row, start, success};
 use deft_store::{Batch, CancelState, Lease, Spend, Store, Write, run_scope};
 
-/// A call of a run that took so many millionths of a dollar and so many tries.
+/// Returns the usage of a model call with this cost, in millionths of a dollar, and number of requests.
 fn call(lease: &Lease, key: &str, micros: u64, calls: u64) -> Write {
     Write::Spend(Spend {
         key: key.to_owned(),
@@ -26,7 +26,7 @@ fn with(write: Write, batch: Batch) -> Batch {
     }
 }
 
-/// The row and the answer to the last batch both include the calls of that batch.
+/// The row and the result of the last batch both include the calls of that batch.
 pub(super) async fn a_row_says_what_its_run_spent(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let first = with(call(&lease, "k1", 100_000, 3), Batch::default());
@@ -44,7 +44,7 @@ pub(super) async fn a_row_says_what_its_run_spent(store: &dyn Store) {
     assert_eq!(row(store, "r2").await.usage, None);
 }
 
-/// A run that is cancelled without a driver.
+/// The row of a run that is cancelled without a driver has the usage too.
 pub(super) async fn a_cancelled_run_says_it_too(store: &dyn Store) {
     for run in ["r1", "r2"] {
         let lease = start(store, run, run).await;

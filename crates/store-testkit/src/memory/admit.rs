@@ -1,4 +1,4 @@
-//! Admission: keys, slots, and what happens when runs of one skill meet.
+//! Admission: keys, slots, and the overlap rule.
 //!
 //! Not here: driving, parking and finishing (`leases.rs`).
 
@@ -56,7 +56,7 @@ impl State {
         })
     }
 
-    /// The run that was admitted before under the same key or for the same slot.
+    /// Returns the run that was admitted earlier under the same key or for the same slot.
     fn twin(&self, run: &Admission) -> Option<usize> {
         let by_key = run.key.as_ref().and_then(|key| self.by_key.get(key));
         let by_slot = || self.by_slot.get(&(run.skill.clone(), run.slot?));

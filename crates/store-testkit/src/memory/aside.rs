@@ -1,4 +1,4 @@
-//! Data beside runs: revisions, files that were good, cached results, catalogs of servers.
+//! Contents that are not part of runs: revisions, last readable files, cached results, catalogs of servers.
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
@@ -45,7 +45,7 @@ impl Aside {
         at: Timestamp,
         expires_at: Timestamp,
     ) {
-        // Looking at all of them is dear, so it is done when their number reaches a power of two.
+        // Scanning all results is expensive, so it is done only when their number is a power of two.
         if self.results.len().is_power_of_two() {
             self.results.retain(|_, (_, expires_at)| *expires_at > at);
         }

@@ -1,4 +1,4 @@
-//! Conversations and what was said in them.
+//! Conversations and their messages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use deft_store::{
 #[derive(Default)]
 pub(super) struct Talks {
     all: HashMap<String, Talk>,
-    /// How many conversations and messages there ever were: the order in which they were stored.
+    /// The number of conversations and messages ever stored; gives the order in which they were stored.
     counter: u64,
 }
 
@@ -20,7 +20,7 @@ struct Talk {
     row: ConversationRow,
     number: u64,
     messages: Vec<(u64, MessageRow)>,
-    /// Runs and the places at which they have said something.
+    /// The positions of each run that are already filled.
     said: HashSet<(RunId, u32)>,
 }
 
@@ -81,7 +81,7 @@ impl Talks {
         later.take(limit as usize).cloned().collect()
     }
 
-    /// Adds messages of a run, those at places at which it has said nothing yet.
+    /// Adds messages of a run whose positions are not filled yet.
     pub(super) fn say(&mut self, run: &RunId, id: &str, first: u32, messages: Vec<NewMessage>) {
         let Some(talk) = self.all.get_mut(id) else {
             return;
@@ -161,7 +161,8 @@ impl Talk {
         self.messages.push((number, stored));
     }
 
-    /// Deletes the messages after a number. What a run said there may be said again.
+    /// Deletes the messages with a number above `after`. The positions of runs without remaining messages
+    /// become free.
     fn cut(&mut self, after: u64) -> u64 {
         let before = self.messages.len();
         self.messages.retain(|(_, row)| row.seq <= after);

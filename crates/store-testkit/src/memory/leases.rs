@@ -1,6 +1,6 @@
-//! Leases and what their holders write: claim, append, renew, release, reopen.
+//! Leases and the writes of their holders: claim, append, renew, release, reopen.
 //!
-//! Not here: which runs exist (`admit.rs`), questions (`people.rs`).
+//! Not here: admission (`admit.rs`), questions (`people.rs`).
 
 use deft_model::{RunId, RunStatus, WaitKind};
 use jiff::Timestamp;
@@ -98,7 +98,8 @@ impl State {
         })
     }
 
-    /// Writes a batch that is known to be good. Says where its events begin, or 0 without any.
+    /// Writes a batch that was checked before. Returns the sequence number of its first event, or 0 without
+    /// events.
     pub(super) fn apply(&mut self, n: usize, batch: Batch) -> u64 {
         let first = self.events.len() as u64 + 1;
         let any = !batch.events.is_empty();
@@ -163,7 +164,7 @@ impl State {
         }
     }
 
-    /// Makes runs due that wait for something that is there now.
+    /// Makes parked runs due that wait for `kind`, and for the reason `text` if given. Returns how many.
     pub(super) fn wake(&mut self, kind: WaitKind, text: Option<&str>, at: Timestamp) -> u64 {
         let waits = |run: &Run| {
             let what = run.row.waiting_for.as_ref();

@@ -1,4 +1,4 @@
-//! What is reserved and what was spent.
+//! Reservations and spending.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,14 +12,14 @@ use deft_store::{
     bucket, run_scope,
 };
 
-/// The number of a run and the key of a call of it.
+/// The number of a run and the key of one of its calls.
 type CallKey = (usize, String);
 
 #[derive(Default)]
 pub(super) struct Books {
     reserved: BTreeMap<CallKey, Reservation>,
     counted: HashSet<CallKey>,
-    /// How scopes stand, with the instant of the last spending.
+    /// The totals of scopes, with the instant of the last spending.
     spent: BTreeMap<String, (SpentRow, Timestamp)>,
     usage: BTreeMap<(String, Timestamp), UsageRow>,
 }
@@ -67,7 +67,7 @@ impl Books {
         ReservationResult::Granted
     }
 
-    /// How a scope stands without what is reserved under a key.
+    /// Returns the balance of a scope without the reservation under the key `but`.
     fn balance(&self, scope: &str, but: &CallKey) -> Balance {
         let others = self.reserved.iter().filter(|(key, _)| *key != but);
         let here = |row: &&Reservation| row.scopes.iter().any(|name| name == scope);
@@ -86,14 +86,13 @@ impl Books {
         self.count(n, spend, false);
     }
 
-    /// The owner of a run is dead or late: what its calls have probably used is spent in the place
-    /// of what was reserved for them.
+    /// Replaces the reservations of a run by their estimates, because its owner is dead or late.
     pub(super) fn spend_estimates(&mut self, n: usize, at: Timestamp) {
         let lost: Vec<(CallKey, Reservation)> = self
             .reserved
             .extract_if(.., |(run, _), _| *run == n)
             .collect();
-        // What counts against nothing is not kept by any backend.
+        // No backend stores a reservation without scopes.
         let counts = |(_, reservation): &(CallKey, Reservation)| !reservation.scopes.is_empty();
         for ((_, key), reservation) in lost.into_iter().filter(counts) {
             let Estimate {
@@ -155,18 +154,18 @@ impl Books {
         self.reserved.remove(&(n, key));
     }
 
-    /// The lease of a run has ended.
+    /// Deletes the reservations of a run whose lease has ended.
     pub(super) fn release(&mut self, n: usize) {
         self.reserved.retain(|(run, _), _| *run != n);
     }
 
-    /// What was spent by a run, for its row.
+    /// Returns the usage of a run for its row.
     pub(super) fn of_run(&self, run: &RunId) -> Option<String> {
         let (row, _) = self.spent.get(&run_scope(run))?;
         row.document()
     }
 
-    /// A run was deleted.
+    /// Deletes the counted keys of a run that is deleted.
     pub(super) fn forget_run(&mut self, n: usize) {
         self.counted.retain(|(run, _)| *run != n);
     }
@@ -205,7 +204,7 @@ impl Books {
     }
 }
 
-/// Each name once, in the order of names.
+/// Sorts and deduplicates names.
 fn once(scopes: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut scopes: Vec<String> = scopes.into_iter().collect();
     scopes.sort_unstable();

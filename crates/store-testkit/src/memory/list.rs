@@ -1,4 +1,4 @@
-//! Reading: runs, events, owners.
+//! Queries for runs, events and owners.
 
 use deft_model::RunId;
 use jiff::SignedDuration;
@@ -32,7 +32,7 @@ impl State {
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
         let rows = older.iter().map(|run| &run.row).enumerate().rev();
         let page: Vec<(usize, &RunRow)> = rows
-            // Deleted runs keep their places.
+            // Deleted runs keep their places in the list.
             .filter(|(_, row)| fits(row, filter) && self.by_id.contains_key(&row.id))
             .take(limit)
             .collect();
@@ -49,7 +49,7 @@ impl State {
         after: u64,
         limit: u32,
     ) -> Vec<StoredEvent> {
-        // A sequence number is a place plus one, so the first one after it is at that place.
+        // A sequence number is an index plus one, so the first later event is at index `after`.
         let start = usize::try_from(after).unwrap_or(usize::MAX);
         let limit = limit as usize;
         match run {
@@ -57,7 +57,7 @@ impl State {
                 .events
                 .iter()
                 .skip(start)
-                // Events of deleted runs keep their places and their numbers.
+                // Events of deleted runs keep their places and numbers.
                 .filter(|event| self.by_id.contains_key(&event.run))
                 .take(limit)
                 .cloned()

@@ -1,6 +1,6 @@
-//! A store in memory, the oracle that the `SQLite` backend is compared with.
+//! An in-memory store, the oracle for tests of the `SQLite` backend.
 //!
-//! All of it is one struct behind one lock, and every method does its work before it returns.
+//! It is one struct behind one lock, and every method completes before it returns.
 
 mod admit;
 mod aside;
@@ -31,7 +31,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }
@@ -55,7 +55,6 @@ fn ready<'a, T: Send + 'a>(answer: Result<T, Error>) -> Answer<'a, T> {
     Box::pin(std::future::ready(answer))
 }
 
-/// All rows.
 #[derive(Default)]
 struct State {
     runs: Vec<Run>,
@@ -63,7 +62,7 @@ struct State {
     by_id: HashMap<RunId, usize>,
     by_key: HashMap<String, usize>,
     by_slot: HashMap<(String, Timestamp), usize>,
-    /// An event's place in the list is its sequence number less one.
+    /// The index of an event is its sequence number minus one.
     events: Vec<StoredEvent>,
     people: people::People,
     aside: aside::Aside,
@@ -75,7 +74,7 @@ struct State {
 }
 
 impl State {
-    /// Changes a run and keeps the lists true to it.
+    /// Changes a run and updates the index.
     fn change(&mut self, n: usize, change: impl FnOnce(&mut Run)) {
         let run = &mut self.runs[n];
         self.index.remove(n, run);

@@ -1,4 +1,4 @@
-//! Messages, facts and switches.
+//! Notices, facts, holds and settings.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use deft_store::{
     FactFilter, FactRow, NewFact, NewNotice, NoticeEnd, NoticeFilter, NoticeRow, NoticeStatus,
 };
 
-/// A run, how often it had finished, and the key of the notice; some notices belong to no run.
+/// The run, its finish ordinal, and the key of the notice; some notices belong to no run.
 type NoticeKey = (Option<usize>, u32, String);
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct Notes {
 }
 
 impl State {
-    /// A message of a run.
+    /// Adds a notice of a run.
     pub(super) fn notice_of(&mut self, n: usize, key: String, body: String, at: Timestamp) {
         let row = &self.runs[n].row;
         let whose = (Some(n), row.finish_ordinal, key.clone());
@@ -72,7 +72,7 @@ impl Notes {
         true
     }
 
-    /// Whether a message of a run is still to be sent.
+    /// Whether a notice of the run is still queued.
     pub(super) fn waits(&self, run: &RunId) -> bool {
         let mut notices = self.notices.iter();
         notices.any(|row| row.run.as_ref() == Some(run) && row.status == NoticeStatus::Queued)

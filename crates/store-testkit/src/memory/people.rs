@@ -1,4 +1,4 @@
-//! Questions, answers and standing permissions.
+//! Questions, answers and grants.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use deft_store::{
     ApprovalRow, Decision, DecisionResult, Error, Grant, NewApproval, Write, backend,
 };
 
-/// What people were asked and what they said.
+/// All questions and grants.
 #[derive(Default)]
 pub(super) struct People {
     questions: Vec<Question>,
@@ -21,9 +21,9 @@ pub(super) struct People {
 struct Question {
     row: ApprovalRow,
     run: usize,
-    /// The run ended before a person answered.
+    /// Whether the run ended before a person answered.
     closed: bool,
-    /// The run was deleted.
+    /// Whether the run was deleted.
     gone: bool,
 }
 
@@ -95,7 +95,7 @@ impl People {
         self.grants.len() < before
     }
 
-    /// Forgets questions of a run that is deleted. Their places stay, as others are named by theirs.
+    /// Deletes the questions of a run. They keep their places, because others are addressed by index.
     pub(super) fn forget(&mut self, asked: &[usize]) {
         for place in asked {
             let question = &mut self.questions[*place];

@@ -1,4 +1,4 @@
-//! Deleting what is old.
+//! Deletion of old rows.
 
 use deft_model::RunStatus;
 
@@ -31,8 +31,8 @@ impl State {
         pruned
     }
 
-    /// Leaves of a run what its key and its slot answer with. Its place stays, as other runs are
-    /// named by theirs.
+    /// Deletes a run except for the row that its key and its slot return. It keeps its place, because other
+    /// runs are addressed by index.
     fn forget(&mut self, n: usize) {
         let run = &mut self.runs[n];
         self.by_id.remove(&run.row.id);
@@ -46,7 +46,7 @@ impl State {
     }
 }
 
-/// Leaves what a store still knows of a deleted run.
+/// Clears the fields of a row that a tombstone does not have.
 fn clear(row: &mut RunRow) {
     row.outputs = None;
     row.error = None;

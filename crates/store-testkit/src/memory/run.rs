@@ -1,6 +1,6 @@
-//! One run as [`Memory`](super::Memory) keeps it, and the lists that say which runs are in which state.
+//! A run in [`Memory`](super::Memory), and the index of runs by state.
 //!
-//! Nothing here decides anything; a run is taken off the lists, changed, and put back.
+//! No decisions are made here; callers remove a run from the index, change it, and add it again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,19 +9,19 @@ use jiff::Timestamp;
 
 use deft_store::{Admission, RunRow};
 
-/// A run and what only the store knows of it.
+/// A run with fields that only the store uses.
 pub(super) struct Run {
     pub(super) row: RunRow,
     pub(super) token: u64,
     pub(super) until: Option<Timestamp>,
-    /// Something happened that the driver may have missed, so that it must not park past it.
+    /// When an event arrived that the driver may have missed; if set, parking makes the run due at once.
     pub(super) nudged: Option<Timestamp>,
-    /// Its place among the active runs of the skill.
+    /// Its position among the active runs of the skill.
     pub(super) turn: u64,
-    /// It waits until it is the first of them.
+    /// Whether it waits until it is the first of them.
     pub(super) in_turn: bool,
     pub(super) limit: Option<u32>,
-    /// Places of its events and questions in the lists of all.
+    /// Indexes of its events and questions in the lists of all runs.
     pub(super) events: Vec<usize>,
     pub(super) asked: Vec<usize>,
 }
@@ -42,7 +42,7 @@ impl Run {
     }
 }
 
-/// Runs by state. Numbers are places in the list of all runs.
+/// Runs by state. Numbers are indexes in the list of all runs.
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) queued: BTreeSet<(Timestamp, RunId, usize)>,
@@ -91,7 +91,7 @@ impl Index {
         entry(&mut self.active, &row.skill).remove(&run.turn);
     }
 
-    /// Active runs of a skill in their order.
+    /// Returns the active runs of a skill in order.
     pub(super) fn active(&self, skill: &str) -> Vec<usize> {
         self.active
             .get(skill)
@@ -108,7 +108,7 @@ impl Index {
         last.map_or(1, |(turn, _)| turn + 1)
     }
 
-    /// True when neither the limit of the skill nor an earlier run stands in the way.
+    /// Whether the limit of the skill and the earlier runs allow this run to start.
     pub(super) fn admits(&self, n: usize, run: &Run) -> bool {
         let busy = self.busy.get(&run.row.skill).copied().unwrap_or(0);
         let room = run.limit.is_none_or(|limit| busy < limit);
@@ -120,7 +120,7 @@ fn entry<'a, V: Default>(map: &'a mut HashMap<String, V>, skill: &str) -> &'a mu
     map.entry(skill.to_owned()).or_default()
 }
 
-/// The earlier of two instants, of which either may be missing.
+/// Returns the earlier of two optional instants.
 pub(super) fn earlier(a: Option<Timestamp>, b: Option<Timestamp>) -> Option<Timestamp> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),

@@ -60,7 +60,7 @@ impl Skills {
         PutResult::Stored(Box::new(row))
     }
 
-    /// Changes a row and keeps the order of time true to it.
+    /// Changes a row and updates the index of next slots.
     fn edit(&mut self, id: i64, edit: impl FnOnce(&mut SkillRow)) {
         let Some((row, _)) = self.rows.get_mut(&id) else {
             return;
@@ -95,7 +95,7 @@ impl Skills {
         self.by_id(id)
     }
 
-    /// Whether a change that comes with the end of a run can be made.
+    /// Fails if the skill of an ended run has changed since the caller read it.
     pub(super) fn check(&self, after: Option<&Aftermath>) -> Result<(), Error> {
         let changed = after.filter(|after| {
             let row = self.rows.get(&after.id);
@@ -199,7 +199,7 @@ impl State {
         steps.into_iter().map(one).collect()
     }
 
-    /// Moves a skill along its slots, if it still stands where the step begins.
+    /// Moves a skill to its next slot. Returns `false` if the skill is no longer where the step starts.
     pub(super) fn step(&mut self, step: &SlotStep) -> bool {
         let here = |row: &SkillRow| {
             row.standing.disabled.is_none()
@@ -257,7 +257,7 @@ impl State {
         self.add_run(run);
     }
 
-    /// A skill that was to fire once, and whose slot brought no run, is done.
+    /// Disables a skill that was to fire once and whose slot brought no run.
     pub(super) fn close_if_last(&mut self, step: &SlotStep) {
         if step.last {
             self.skills.edit(step.id, |row| {

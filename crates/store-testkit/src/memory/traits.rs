@@ -1,4 +1,4 @@
-//! The traits of a store for [`Memory`](super::Memory): every request runs under the lock.
+//! The traits of a store for [`Memory`](super::Memory); every request runs under the lock.
 
 mod people;
 mod runs;

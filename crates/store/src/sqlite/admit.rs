@@ -1,6 +1,6 @@
-//! Admission: keys, slots, and what happens when runs of one skill meet.
+//! Admission: keys, slots, and the overlap rule.
 //!
-//! Not here: taking leases later on (`claim.rs`), what batches write (`append.rs`).
+//! Not here: later claims (`claim.rs`) and the writes of batches (`append.rs`).
 
 use deft_model::{Choice, Outcome, Overlap, RunId, RunStatus};
 use jiff::Timestamp;
@@ -43,7 +43,7 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult,
         finish::stop(db, id, &by, run.at, &run.closing)?;
     }
     let cancelled = others.into_iter().map(|(_, id)| id).collect();
-    // Where active runs were looked for and none was found, this one is the first.
+    // `others` was queried and is empty here, so this run is the first.
     let turn = match run.overlap {
         Overlap::Skip => 1,
         Overlap::CancelOther | Overlap::Queue | Overlap::Allow => next_turn(db, &run.skill)?,
@@ -55,8 +55,8 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult,
     }
 }
 
-/// No run of skill `?4` is in a status. One question for each: a list of three would be made into a
-/// tree of its own every time.
+/// SQL: no run of skill `?4` has this status. One query per status, because for a list of three `SQLite` would
+/// build a temporary tree every time.
 macro_rules! none {
     ($status:literal) => {
         concat!(
@@ -67,9 +67,9 @@ macro_rules! none {
     };
 }
 
-/// Moves the skill past the slot if nothing at all stands in the way of its run, which is what
-/// happens to nearly every slot. One statement asks all that is asked one by one otherwise; if its
-/// answer is no, nothing has been written, and the long way finds out why.
+/// Fast path for nearly every slot: moves the skill past the slot if nothing prevents its run from starting.
+/// One statement checks all conditions. If it returns `false`, nothing was written, and the caller checks
+/// them one by one to find the reason.
 fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<bool, Fault> {
     let (Some(step), Some(slot)) = (&run.step, run.slot) else {
         return Ok(false);
@@ -106,7 +106,7 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<boo
     Ok(moved > 0)
 }
 
-/// The run that was admitted before under the same key or for the same slot.
+/// Returns the run that was admitted earlier under the same key or for the same slot.
 fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     if let Some(key) = &run.key {
         let found = known(db, "key = ?1", params![key])?;
@@ -118,7 +118,7 @@ fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
         return Ok(None);
     };
     let values = params![run.skill, micros(slot)];
-    // Nearly every slot is new, and one short question says so.
+    // Nearly every slot is new, which one short query finds out.
     let sql = "SELECT 1 FROM run WHERE skill = ?1 AND slot = ?2 \
                UNION ALL SELECT 1 FROM spent WHERE skill = ?1 AND slot = ?2";
     if !db.prepare_cached(sql)?.exists(values)? {
@@ -127,7 +127,7 @@ fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     known(db, "skill = ?1 AND slot = ?2", values)
 }
 
-/// A stored run, or the tombstone of a deleted one.
+/// Returns a stored run, or the tombstone of a deleted one.
 fn known(
     db: &Connection,
     which: &str,
@@ -145,7 +145,7 @@ fn known(
     Ok(None)
 }
 
-/// Active runs of the skill that the overlap rule has something to say about.
+/// Returns the active runs of the skill that its overlap rule applies to.
 fn others(db: &Connection, run: &Admission) -> Result<Vec<(i64, RunId)>, Fault> {
     match run.overlap {
         Overlap::Allow | Overlap::Queue => return Ok(Vec::new()),
@@ -171,7 +171,7 @@ fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<AdmissionResu
     new.queued(db, &[], &[], Vec::new())
 }
 
-/// A run on its way into the table.
+/// A run that is not yet in the table.
 struct NewRun {
     row: RunRow,
     limit: Option<u32>,
@@ -179,7 +179,7 @@ struct NewRun {
     turn: Option<i64>,
 }
 
-/// The run as it is queued, with its turn among the active ones of its skill.
+/// Returns the run as it will be queued, with its turn among the active runs of its skill.
 fn new_run(run: &Admission, turn: i64) -> NewRun {
     let mut row = RunRow::queued(run);
     row.admitted_at = row::rounded(row.admitted_at);
@@ -192,7 +192,7 @@ fn new_run(run: &Admission, turn: i64) -> NewRun {
     }
 }
 
-/// The turn behind all active runs of a skill.
+/// Returns the turn after all active runs of a skill.
 pub(super) fn next_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
     let sql = concat!(
         "SELECT 1 + max(",
@@ -301,7 +301,7 @@ impl NewRun {
             row.inputs,
             row.error,
         ]);
-        // Key and slot were looked at in this transaction, so only the name can be in use.
+        // Key and slot were checked in this transaction, so only the id can conflict.
         inserted.map_err(|error| {
             if is_conflict(&error) {
                 let id = row.id.to_string();

@@ -1,6 +1,6 @@
-//! Writes of the holder of a lease: events, changes with them, and the next state of the run.
+//! Batches: events, the changes stored with them, and the next state of the run.
 //!
-//! The usual batch, a few events of a run that goes on, touches the events and their index only.
+//! The usual batch, a few events of a run that continues, writes only to the table of events and its index.
 
 use deft_model::{Choice, RunId};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
@@ -13,7 +13,7 @@ use crate::{
     Write, backend,
 };
 
-/// So many stale results are deleted for one that is written, at most.
+/// Maximum number of expired results that are deleted when one is written.
 const SWEEP: u32 = 32;
 
 pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<AppendResult, Fault> {
@@ -34,14 +34,14 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
     })
 }
 
-/// Writes a batch under a lease that holds. Says where its events begin, or 0 without any, and what
-/// models took for a run that ends.
+/// Writes a batch under a valid lease. Returns the sequence number of its first event (0 without events) and
+/// the usage of a run that ends.
 pub(super) fn apply(
     db: &Connection,
     n: i64,
     batch: &Batch,
 ) -> Result<(u64, Option<String>), Fault> {
-    // First what may be refused, so that there is nothing to undo if it is.
+    // First the change that may be refused, so that there is nothing to undo.
     if let RunState::Finish(finish) = &batch.then
         && let Some(aftermath) = &finish.aftermath
     {
@@ -81,12 +81,12 @@ fn insert(statement: &mut CachedStatement<'_>, n: i64, event: &NewEvent) -> Resu
     Ok(statement.insert(params![n, micros(event.at), event.kind, event.body])?)
 }
 
-/// Adds one event to a run.
+/// Adds events to a run.
 pub(super) fn add_events(db: &Connection, n: i64, events: &[NewEvent]) -> Result<(), Fault> {
     insert_all(db, n, events).map(|_| ())
 }
 
-/// Events of a run after a number; a negative limit means all.
+/// Returns events of a run after a sequence number; a negative limit means all.
 pub(super) fn events_of(
     db: &Connection,
     n: i64,
@@ -109,8 +109,8 @@ fn park(
     wake_at: Option<i64>,
     waiting_for: &WaitReason,
 ) -> Result<(), Fault> {
-    // An answer or a wish to stop that came while the run was still driven wakes it at once.
-    // `min` of several values is nothing if one of them is.
+    // An answer or a cancel request that arrived while the run was driven wakes it at once. `min` of several
+    // values is NULL if one of them is NULL.
     let sql = "UPDATE run SET status = 'waiting', owner = NULL, lease_until = NULL, \
                wake_at = coalesce(min(?2, nudged_at), ?2, nudged_at), waiting_for = ?3, \
                waiting_kind = ?4, nudged_at = NULL WHERE n = ?1";
@@ -120,7 +120,7 @@ fn park(
     ledger::release(db, n)
 }
 
-/// Writes what changes beside the events of a run.
+/// Writes the changes that a batch contains besides events.
 pub(super) fn write_all(db: &Connection, n: i64, writes: &[Write]) -> Result<(), Fault> {
     writes.iter().try_for_each(|change| write(db, n, change))
 }
@@ -172,7 +172,7 @@ fn sweep(db: &Connection, now: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses questions whose names are in use, before anything of a batch is written.
+/// Refuses questions whose ids are in use, before anything of a batch is written.
 pub(super) fn check_questions(db: &Connection, writes: &[Write]) -> Result<(), Fault> {
     let mut taken = backend::asked_twice(writes);
     for question in backend::questions(writes) {

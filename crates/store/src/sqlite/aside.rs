@@ -1,4 +1,4 @@
-//! Data beside runs: revisions, files that were good, cached results, catalogs of servers.
+//! Contents that are not part of runs: revisions, last readable files, cached results, catalogs of servers.
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -8,7 +8,7 @@ use super::row::{self, micros};
 use crate::GoodFile;
 
 pub(super) fn keep_revision(db: &Connection, revision: &str, content: &str) -> Result<(), Fault> {
-    // Nothing to insert means nothing to sync, so that asking again costs next to nothing.
+    // If nothing is inserted, nothing is synced, so that storing a revision again is cheap.
     let sql = "INSERT INTO revision (id, content) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     db.prepare_cached(sql)?.execute([revision, content])?;
     Ok(())

@@ -1,7 +1,7 @@
 //! Leases: claim, renew, release.
 //!
-//! Only the partial indexes of active runs are read, so that the number of finished ones does not
-//! matter. Limits are counted here, in the transaction that gives the lease.
+//! Queries use only the partial indexes of active runs, so that finished runs cost nothing. Limits are
+//! checked here, in the transaction that grants the lease.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<ClaimedRun>,
     found.map(|n| lease(db, n, wish)).transpose()
 }
 
-/// A run that is due, before it is known whether it may go.
+/// A due run whose limits have not been checked.
 struct Candidate {
     n: i64,
     skill: String,
@@ -65,7 +65,7 @@ impl Candidate {
     }
 }
 
-/// What was counted for a skill, so that a long queue of one skill is counted once.
+/// Counts per skill, cached so that a long queue of one skill is counted once.
 #[derive(Default)]
 struct Counts {
     busy: HashMap<String, u32>,
@@ -92,7 +92,6 @@ impl Counts {
     }
 }
 
-/// Whether the runs of a skill are held.
 fn is_held(db: &Connection, skill: &str) -> Result<bool, Fault> {
     let mut held = db.prepare_cached("SELECT 1 FROM hold WHERE skill = ?1")?;
     Ok(held.exists([skill])?)
@@ -122,7 +121,7 @@ fn this_one(db: &Connection, id: &RunId, now: Timestamp) -> Result<Option<i64>, 
     Ok(Counts::default().admit(db, &run)?.then_some(run.n))
 }
 
-/// The oldest run that is due and may go.
+/// Returns the oldest run that is due and within its limits.
 fn oldest(db: &Connection, now: Timestamp) -> Result<Option<i64>, Fault> {
     let mut counts = Counts::default();
     let mut queued = db.prepare_cached(candidate!(
@@ -193,13 +192,13 @@ fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
     })
 }
 
-/// A run by its number.
+/// Returns a run by its row number.
 pub(super) fn row(db: &Connection, n: i64) -> Result<RunRow, Fault> {
     let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE n = ?1");
     Ok(db.prepare_cached(sql)?.query_row([n], row::run)?)
 }
 
-/// Whether a skill is not held and the global limit has room.
+/// SQL: a skill is not held and the global limit has room.
 macro_rules! room {
     ($skill:literal, $limit:literal) => {
         concat!(
@@ -250,7 +249,7 @@ fn busy(db: &Connection, skill: &str) -> Result<u32, Fault> {
         .query_row([skill], |row| row.get(0))?)
 }
 
-/// The first or the last turn of the runs of skill `?1` in a status, or something else without any.
+/// SQL: the first or last turn of the runs of skill `?1` with a status, or a default.
 macro_rules! turn_of {
     ($which:literal, $status:literal, $none:literal) => {
         concat!(

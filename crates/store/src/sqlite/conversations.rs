@@ -1,6 +1,6 @@
-//! Conversations and what was said in them.
+//! Conversations and their messages.
 //!
-//! Which words a text has is decided in `words.rs`; FTS5 only keeps and finds them.
+//! `words.rs` splits texts into words; FTS5 only stores and finds them.
 
 use std::collections::HashSet;
 
@@ -78,7 +78,7 @@ pub(super) fn list(
     }
     let query = filter.query.as_deref().map(Query::new);
     let limit = filter.limit.map_or(-1, i64::from);
-    // With a query, what fits is known only when it was looked at.
+    // With a query, rows are filtered after reading, so SQL must not limit them.
     values.push(Value::Integer(if query.is_some() { -1 } else { limit }));
     let sql = format!(
         "SELECT {COLUMNS} FROM conversation WHERE {} ORDER BY updated_at DESC, n DESC LIMIT ?",
@@ -105,7 +105,7 @@ pub(super) fn list(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Conversations of which a message fits.
+/// Returns the conversations with a message that matches.
 fn speaking(db: &Connection, query: &Query) -> Result<HashSet<i64>, Fault> {
     let Some(words) = query.fts() else {
         return Ok(HashSet::new());
@@ -144,7 +144,7 @@ fn read_message(row: &Row<'_>, conversation: &str) -> rusqlite::Result<MessageRo
     })
 }
 
-/// A conversation to which something is added.
+/// A conversation to which messages are being added.
 struct OpenConversation {
     n: i64,
     messages: i64,
@@ -167,7 +167,7 @@ impl OpenConversation {
         Ok(found.optional()?)
     }
 
-    /// Adds a message, unless the run has said something at this place before.
+    /// Adds a message, unless the run has already filled this position.
     fn add(
         &mut self,
         db: &Connection,
@@ -205,7 +205,7 @@ impl OpenConversation {
     }
 }
 
-/// Makes the text of the message with this number searchable.
+/// Makes the text of message `n` searchable.
 pub(super) fn index_words(db: &Connection, n: i64, text: &str) -> Result<(), Fault> {
     let words = words::index(text);
     if !words.is_empty() {
@@ -215,7 +215,7 @@ pub(super) fn index_words(db: &Connection, n: i64, text: &str) -> Result<(), Fau
     Ok(())
 }
 
-/// Adds messages of a run that come with a batch of it.
+/// Adds messages of a run, as part of a batch.
 pub(super) fn say(
     db: &Connection,
     n: i64,
@@ -234,7 +234,7 @@ pub(super) fn say(
     open.close(db, Some(&run))
 }
 
-/// Adds messages that come with no batch.
+/// Adds messages outside of a batch.
 pub(super) fn append(
     db: &Connection,
     id: &str,
@@ -289,7 +289,7 @@ pub(super) fn archive(db: &Connection, id: &str, at: Option<Timestamp>) -> Resul
     Ok(db.prepare_cached(sql)?.execute(params![id, maybe(at)])? > 0)
 }
 
-/// Deletes the messages of a conversation after a number.
+/// Deletes the messages of a conversation with a number above `after`.
 pub(super) fn cut(db: &Connection, id: &str, after: u64) -> Result<u64, Fault> {
     let Some(open) = OpenConversation::find(db, id)? else {
         return Ok(0);
@@ -306,7 +306,7 @@ pub(super) fn cut(db: &Connection, id: &str, after: u64) -> Result<u64, Fault> {
     Ok(u64::try_from(cut).unwrap_or(u64::MAX))
 }
 
-/// Deletes a conversation. Its messages go by reference.
+/// Deletes a conversation. A foreign key deletes its messages.
 pub(super) fn delete(db: &Connection, id: &str) -> Result<bool, Fault> {
     let sql = "DELETE FROM word WHERE rowid IN (SELECT message.n FROM message \
                JOIN conversation ON conversation.n = message.conversation \

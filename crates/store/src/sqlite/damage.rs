@@ -1,6 +1,6 @@
-//! Values that deft never writes: an error names the table, the key and the column they are in.
+//! Values that deft never writes: errors that name the table, key and column of the value.
 //!
-//! A damaged value is never replaced by a default: the engine would act on it and overwrite what a
+//! A damaged value is never replaced by a default: the engine would act on it and overwrite data that a
 //! person could still repair.
 
 use std::fmt::{self, Display};
@@ -8,7 +8,7 @@ use std::fmt::{self, Display};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Error, Result, Row};
 
-/// A value that cannot be read, and where it is. It travels inside the error of `rusqlite`.
+/// An unreadable value and its location. It is passed on inside an error of `rusqlite`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DamagedValue {
     pub(super) table: &'static str,
@@ -25,7 +25,7 @@ impl Display for DamagedValue {
 
 impl std::error::Error for DamagedValue {}
 
-/// Reads a row of a table whose key is in a column of the row.
+/// Reads a row whose key is in column `key`.
 pub(super) fn read<T>(
     row: &Row<'_>,
     table: &'static str,
@@ -45,7 +45,7 @@ pub(super) fn read_by<T>(
     read().map_err(|error| locate(row, table, || key.to_string(), error))
 }
 
-/// The key as text, also if it is damaged itself.
+/// Returns the key as text, even if it is damaged itself.
 fn key_text(row: &Row<'_>, column: usize) -> String {
     match row.get_ref(column) {
         Ok(ValueRef::Integer(number)) => number.to_string(),
@@ -67,7 +67,7 @@ fn locate(row: &Row<'_>, table: &'static str, key: impl FnOnce() -> String, erro
     Error::FromSqlConversionFailure(column, Type::Null, Box::new(value))
 }
 
-/// The column of a value that cannot be read, and why; none for every other error.
+/// Returns the column of an unreadable value and the reason, or `None` for other errors.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the errors of rusqlite are many, and only these are about a value"

@@ -1,4 +1,4 @@
-//! Errors of `SQLite`, translated to [`Error`].
+//! Translation of `SQLite` errors to [`Error`].
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::Error;
 
 /// An error inside a transaction.
 ///
-/// An error of `SQLite` is translated where the path of the file is known.
+/// `SQLite` errors are translated later, where the path of the file is known.
 pub(super) enum Fault {
     Store(Error),
     Sql(rusqlite::Error),
@@ -36,12 +36,12 @@ impl Fault {
     }
 }
 
-/// True when another connection is writing.
+/// Whether another connection is writing.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
-/// True when a unique index refused a row.
+/// Whether a unique index refused a row.
 pub(super) fn is_conflict(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
@@ -66,7 +66,8 @@ pub(super) fn translate(error: &rusqlite::Error, path: &Path) -> Error {
     }
 }
 
-/// deft never writes a value that does not fit its column.
+/// Translates errors without a code of `SQLite`. deft never writes a value that does not fit its column, so
+/// these values are damaged.
 fn unreadable(error: &rusqlite::Error, reason: String, path: PathBuf) -> Error {
     if let rusqlite::Error::FromSqlConversionFailure(_, _, cause) = error
         && let Some(value) = cause.downcast_ref::<DamagedValue>()

@@ -1,4 +1,4 @@
-//! Sums over runs.
+//! Statistics over runs.
 
 use deft_model::Choice;
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use crate::figures::{STRETCH, stretch};
 use crate::{OutcomeCount, UsedRevision};
 
 pub(super) fn outcomes(db: &Connection, since: Timestamp) -> Result<Vec<OutcomeCount>, Fault> {
-    // The number is never less than the instant, so that older rows are not even looked at.
+    // A run's number is never less than its instant (in milliseconds), so the primary key skips older rows.
     let sql = "SELECT skill, outcome, admitted_at / ?3 stretch, count(*) FROM run \
                WHERE n >= ?1 AND admitted_at >= ?2 GROUP BY skill, outcome, stretch \
                ORDER BY skill, outcome, stretch";

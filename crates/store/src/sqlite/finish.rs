@@ -1,4 +1,4 @@
-//! Ends of runs: finish, cancel, and back again with reopen.
+//! Ends of runs: finish and cancel; and the way back, reopen.
 
 use deft_model::{Choice, Outcome, RunId, RunStatus};
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use super::row::{self, micros, run_columns};
 use super::{admit, append, claim, damage, ledger};
 use crate::{CancelState, Error, Finish, NewEvent, RunRow, backend};
 
-/// Ends a run. What that means for its skill is stored before. Says what models took for it.
+/// Ends a run and returns its usage. The change of its skill must have been stored before.
 pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<String>, Fault> {
     let loose = has_loose_ends(db, n)?;
     let usage = if loose { ledger::of_run(db, n)? } else { None };
@@ -34,7 +34,7 @@ pub(super) fn finish(db: &Connection, n: i64, finish: &Finish) -> Result<Option<
     Ok(usage)
 }
 
-/// Whether a run has asked a person or a model. Few have, and one query costs less than several
+/// Whether a run has asked a person or made a model call. Few have, and one query costs less than several
 /// updates that change no rows.
 fn has_loose_ends(db: &Connection, n: i64) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM counted WHERE run = ?1) \
@@ -44,7 +44,6 @@ fn has_loose_ends(db: &Connection, n: i64) -> Result<bool, Fault> {
     Ok(db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?)
 }
 
-/// Closes the open questions of a run that has ended.
 fn close_questions(db: &Connection, n: i64, at: Timestamp) -> Result<(), Fault> {
     let sql = "UPDATE approval INDEXED BY approval_open SET closed_at = ?2 \
                WHERE run = ?1 AND decided_at IS NULL AND closed_at IS NULL";
@@ -70,8 +69,8 @@ pub(super) fn cancel(
     })
 }
 
-/// Ends a run without a driver; stores a cancel request for the driver otherwise. Returns the number
-/// of the run and its status before.
+/// Ends a run without a driver, or stores a cancel request for the driver. Returns the number of the run and
+/// its previous status.
 pub(super) fn stop(
     db: &Connection,
     run: &RunId,

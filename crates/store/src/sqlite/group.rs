@@ -1,10 +1,10 @@
-//! Some work at a time, in one transaction and one commit.
+//! Groups of write requests, each committed in one transaction.
 //!
-//! A bad piece of work takes no other with it. Most of it fails, if at all, before anything is
-//! written, and then there is nothing to undo. A group in which some work fails later is undone as a
-//! whole and done again, each piece in a savepoint of its own: savepoints copy every page that is
-//! touched, which is too much for what hardly ever happens. Who does this and when is decided in
-//! `writer.rs`, also when a long log is copied into the file.
+//! A request that fails does not affect the others of its group. Most requests fail, if at all, before they
+//! write anything, and then there is nothing to undo. If a request fails after writing, the whole group is
+//! rolled back and repeated with a savepoint per request: savepoints copy every page that is touched, too
+//! expensive for such a rare case. `writer.rs` decides which thread commits and when, and when a long log is
+//! copied into the file.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -21,19 +21,19 @@ use super::open::copy_log;
 use crate::Error;
 
 thread_local! {
-    /// How many pages the log has, as of the last commit of this thread.
+    /// The number of pages in the log after the last commit of this thread.
     static LOG: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The shortest and the longest pause between two looks at a lock.
+/// The shortest and the longest pause between two attempts to get a lock.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(2));
 
-/// Some work, its result while the commit is under way, and who waits for it.
+/// A write request, its result until the commit, and the channel for the reply.
 pub(super) trait Entry: Send {
-    /// Does the work, also for a second time. After an error its traces have to be undone.
+    /// Executes the request; may be called a second time. After an error, its changes have to be undone.
     fn apply(&mut self, db: &Connection, path: &Path) -> Result<(), Error>;
 
-    /// Tells the result, or why there is none.
+    /// Sends the result to the caller; `failed` is the error of the commit.
     fn answer(self: Box<Self>, failed: Option<&Error>);
 }
 
@@ -67,26 +67,26 @@ where
 
     fn answer(self: Box<Self>, failed: Option<&Error>) {
         let result = match (self.result, failed) {
-            // Its own error says more than the one of the group.
+            // The request's own error is more specific than the one of the group.
             (Some(Err(error)), _) => Err(error),
             (_, Some(error)) => Err(error.clone()),
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(Error::Closed),
         };
-        // The caller may have left; the write stays.
+        // The caller may have stopped waiting; the write stays.
         drop(self.reply.send(result));
     }
 }
 
-/// The connection that writes.
+/// The connection used for writing.
 pub(super) struct WriteConnection {
     db: Connection,
     path: PathBuf,
     patience: Duration,
-    /// After how many pages the log is to be copied into the file, and how many there are.
+    /// The number of pages after which the log is copied into the file, and its current length.
     log_pages: u32,
     log: Cell<u32>,
-    /// What the file has to be; none for a database in memory.
+    /// The file that must still be in place; `None` for a database in memory.
     identity: Option<Arc<Identity>>,
 }
 
@@ -97,10 +97,10 @@ impl WriteConnection {
         options: &SqliteOptions,
         identity: Option<Arc<Identity>>,
     ) -> Result<Self, Error> {
-        // Waiting is done here, see `begin`.
+        // `begin` waits instead.
         db.busy_timeout(Duration::ZERO)
             .map_err(|error| translate(&error, &path))?;
-        // It takes the place of what copies the log in the middle of a commit.
+        // Replaces SQLite's own hook, which would copy the log in the middle of a commit.
         db.wal_hook(Some(|_, pages| {
             LOG.set(pages.unsigned_abs());
             Ok(())
@@ -120,7 +120,7 @@ impl WriteConnection {
         self.db.is_autocommit()
     }
 
-    /// Whether the log is so many times as long as it should be.
+    /// Whether the log is longer than `times` times the configured length.
     pub(super) fn log_exceeds(&self, times: u32) -> bool {
         self.log.get() > self.log_pages.saturating_mul(times)
     }
@@ -129,18 +129,18 @@ impl WriteConnection {
     pub(super) fn copy_log(&self) {
         self.log.set(0);
         copy_log(&self.db);
-        // Notes the new state of the file now: until the next look, this checkpoint would explain a
-        // foreign write. What is wrong with the file is reported by the next commit.
+        // Records the new state of the file now: until the next check, this checkpoint would explain a
+        // foreign write. The next commit reports any problem of the file.
         let _checked = self.check_file();
     }
 
-    /// Writes a group; an error means that nothing of it was applied.
+    /// Writes a group; after an error nothing of it is applied.
     pub(super) fn write(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
         self.begin(self.patience)?;
         self.commit(group)
     }
 
-    /// The same, unless another process is in a transaction just now.
+    /// Like [`write`](Self::write), but returns `None` if another process holds the write lock.
     pub(super) fn write_at_once(&self, group: &mut [Box<dyn Entry>]) -> Option<Result<(), Error>> {
         match self.begin(Duration::ZERO) {
             Err(Error::Locked { .. }) => None,
@@ -149,10 +149,10 @@ impl WriteConnection {
         }
     }
 
-    /// Begins a transaction, and waits if another process is in one.
+    /// Begins a transaction; waits up to `patience` while another process is in one.
     ///
-    /// `SQLite` would wait too, but with ever longer pauses, and a process that writes all the time
-    /// leaves gaps that are short.
+    /// `SQLite` could wait too, but its pauses grow, and the gaps of a process that writes all the time are
+    /// short.
     fn begin(&self, patience: Duration) -> Result<(), Error> {
         self.check_file()?;
         let deadline = Instant::now() + patience;
@@ -168,16 +168,16 @@ impl WriteConnection {
         }
     }
 
-    /// Runs a group in the transaction that has begun, and ends it.
+    /// Executes a group in the open transaction, and commits it.
     fn commit(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
         let applied = match group {
-            // Alone, the transaction itself is what is undone.
+            // A single request needs no savepoint: the transaction itself can be rolled back.
             [entry] => entry.apply(&self.db, &self.path),
             _ => self.apply(group),
         };
         let done = applied.and_then(|()| self.run("COMMIT"));
-        // A file that is in place after the commit was in place during it. The caller may now call a
-        // tool: the next process will find the record of that.
+        // If the file is in place after the commit, it was in place during it. The caller may now call a
+        // tool: the next process will find the record of that call.
         let done = done.and_then(|()| self.check_file());
         match done {
             Ok(()) => self.log.set(LOG.get()),
@@ -190,7 +190,7 @@ impl WriteConnection {
         self.identity.as_ref().map_or(Ok(()), |file| file.check())
     }
 
-    /// Runs every entry as it is, and in savepoints if one of them leaves traces of what failed.
+    /// Executes all entries, and starts again with savepoints if one fails after writing.
     fn apply(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
         for entry in group.iter_mut() {
             let before = self.db.total_changes();
@@ -198,7 +198,7 @@ impl WriteConnection {
                 continue;
             };
             if self.db.is_autocommit() {
-                // A full disk may end the transaction on the spot, for all callers that share it.
+                // A full disk may roll back the transaction immediately, for all callers that share it.
                 return Err(error);
             }
             if self.db.total_changes() != before {
@@ -210,7 +210,7 @@ impl WriteConnection {
         Ok(())
     }
 
-    /// Runs every entry in a savepoint of its own.
+    /// Executes every entry in its own savepoint.
     fn apply_apart(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
         for entry in group {
             self.run("SAVEPOINT entry")?;
@@ -225,10 +225,10 @@ impl WriteConnection {
         Ok(())
     }
 
-    /// Ends a transaction that may be over already.
+    /// Rolls back the transaction, if it is still open.
     fn undo(&self) {
         if !self.db.is_autocommit() {
-            // It fails only if the transaction is gone, which is what was wanted.
+            // Fails only if the transaction has already ended, which is the goal.
             let _undone = self.run("ROLLBACK");
         }
     }
@@ -248,7 +248,8 @@ mod tests {
 
     type Reply = oneshot::Receiver<Result<usize, Error>>;
 
-    /// A request that adds a row, or fails before or after it has done so.
+    /// Returns a request that adds a row: it succeeds, or fails before (`Some(false)`) or after
+    /// (`Some(true)`) adding it.
     fn adds(row: i64, fails: Option<bool>) -> (Box<dyn Entry>, Reply) {
         let (reply, answer) = oneshot::channel();
         let work = move |db: &Connection| {
@@ -304,7 +305,7 @@ mod tests {
     fn a_bad_entry_does_not_undo_others() {
         let early = written(&[(1, None), (2, Some(false)), (3, None)]);
         assert_eq!(early, (vec![true, false, true], vec![1, 3]));
-        // One that has written is undone, and the others are there once.
+        // The failed entry that wrote is undone, and the other rows exist once.
         let late = written(&[(1, None), (2, Some(true)), (3, Some(false)), (4, None)]);
         assert_eq!(late, (vec![true, false, false, true], vec![1, 4]));
     }

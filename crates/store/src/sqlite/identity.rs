@@ -1,11 +1,11 @@
-//! Tells whether the open database is still the file at its path.
+//! Detection of a database file that was deleted, replaced or overwritten while open.
 //!
-//! `SQLite` keeps writing to a deleted file and never complains. A second process would then make a
-//! new file at the same path, and both would fire the same slots. So the device and inode of the file
-//! and of its log are noted when the database is opened, and compared whenever it is used. Whether the
-//! same file got other contents is a question for `overwrite.rs`.
+//! `SQLite` keeps writing to a deleted file without an error. A second process would then create a new file
+//! at the same path, and both would fire the same slots. So the device and inode of the file and of its log
+//! are recorded when the database is opened, and compared at every use. `overwrite.rs` detects new contents
+//! in the same file.
 //!
-//! Not here: who reacts to a changed file, and how.
+//! Not here: the reaction to a changed file.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 use super::overwrite::OverwriteCheck;
 use crate::{Error, FileChange};
 
-/// Device and inode of the database and of its log, as they were when it was opened.
+/// Device and inode of the database and of its log, as recorded when it was opened.
 pub(super) struct Identity {
     files: Vec<(PathBuf, FileId)>,
-    /// Looks at the first of the files, once the log is known.
+    /// The check of the first file; exists once the log is known.
     overwrite: Option<OverwriteCheck>,
 }
 
@@ -38,15 +38,15 @@ impl FileId {
 }
 
 impl Identity {
-    /// Notes the database alone, before it is opened.
+    /// Records the database alone, before it is opened.
     pub(super) fn of_database(path: &Path) -> Self {
-        // The log stands beside the file itself, not beside a link to it.
+        // The log is next to the file itself, not next to a symbolic link to it.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         Self::of_files([path])
     }
 
-    /// Notes the log too. A connection has to be open that has read something: the log exists from
-    /// then on, and stays the same file until the last connection is closed.
+    /// Records the log too. Requires an open connection that has read something: that creates the log, which
+    /// stays the same file until the last connection is closed.
     pub(super) fn with_log(self) -> Self {
         let logs = self.files.iter().map(|(path, _)| {
             let mut log = path.as_os_str().to_owned();
@@ -60,7 +60,8 @@ impl Identity {
         Self { files, overwrite }
     }
 
-    /// A file that cannot be looked at now cannot be compared later, and is left out.
+    /// Records the ids of files. Files that cannot be examined now cannot be compared later, and are left
+    /// out.
     fn of_files(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let known = paths.into_iter().filter_map(|path| {
             let metadata = fs::metadata(&path).ok()?;
@@ -72,7 +73,7 @@ impl Identity {
         }
     }
 
-    /// Whether the log of a process that died is still to be copied into the file.
+    /// Whether the log of a process that died still has to be copied into the file.
     pub(super) fn is_unsettled(&self) -> bool {
         self.overwrite
             .as_ref()
@@ -81,10 +82,10 @@ impl Identity {
 
     /// Fails if the database or its log was deleted, replaced or overwritten.
     pub(super) fn check(&self) -> Result<(), Error> {
-        // The state of the log is read before the database is looked at; `overwrite.rs` says why.
+        // The state of the log must be read before the database is examined; `overwrite.rs` explains why.
         let mut overwrite = self.overwrite.as_ref().and_then(OverwriteCheck::begin);
         for (path, id) in &self.files {
-            // The check is about the first file.
+            // Only the first file is checked for overwriting.
             let overwrite = overwrite.take();
             let found = fs::metadata(path);
             let change = match found.as_ref().map_err(io::Error::kind) {
@@ -93,7 +94,7 @@ impl Identity {
                     FileChange::Overwritten
                 }
                 Err(ErrorKind::NotFound | ErrorKind::NotADirectory) => FileChange::Deleted,
-                // A path that cannot be looked at says nothing about the open file.
+                // If the path cannot be examined, the open file may still be in place.
                 Ok(_) | Err(_) => continue,
             };
             return Err(Error::FileChanged {

@@ -1,7 +1,6 @@
 //! Reservations and spending.
 //!
-//! Reservations are few, one per call in flight and scope, so that they are summed on request. Spending
-//! is stored as a sum.
+//! There is one row per reserved call and scope, few enough to sum on request. Spending is stored as sums.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
@@ -51,8 +50,7 @@ pub(super) fn reserve(
     Ok(ReservationResult::Granted)
 }
 
-/// The owner of a run is dead or late: what its calls have probably used is spent in the place of
-/// what was reserved for them.
+/// Replaces the reservations of a run by their estimates, because its owner is dead or late.
 pub(super) fn spend_estimates(db: &Connection, n: i64, at: Timestamp) -> Result<(), Fault> {
     let sql = "SELECT key, agent, estimated_tokens, estimated_micros, json_group_array(scope) \
                FROM reservation WHERE run = ?1 GROUP BY key ORDER BY key";
@@ -77,7 +75,7 @@ pub(super) fn spend_estimates(db: &Connection, n: i64, at: Timestamp) -> Result<
     release(db, n)
 }
 
-/// The scopes of one call, which the statement puts into a JSON list.
+/// Parses the scopes of one call from a JSON list.
 fn scopes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
     let list: String = row.get(column)?;
     serde_json::from_str(&list).map_err(|error| {
@@ -85,7 +83,7 @@ fn scopes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
     })
 }
 
-/// The balance of a scope without the reservation under a key.
+/// Returns the balance of a scope without the reservation under `key`.
 fn balance(db: &Connection, scope: &str, n: i64, key: &str) -> Result<Balance, Fault> {
     let sql = "SELECT tokens_in + tokens_out, micros FROM ledger WHERE scope = ?1";
     let spent = db
@@ -113,13 +111,13 @@ fn number(wanted: u64) -> i64 {
     signed(amount(wanted))
 }
 
-/// Puts what a call used in the place of what was reserved for it.
+/// Records the usage of a call and removes its reservation.
 pub(super) fn spend(db: &Connection, n: i64, spend: &Spend) -> Result<(), Fault> {
     unreserve(db, n, &spend.key)?;
     count(db, n, spend, false)
 }
 
-/// Adds what a call used to the sums, once.
+/// Adds the usage of a call to the sums, unless its key was counted before.
 fn count(db: &Connection, n: i64, spend: &Spend, estimated: bool) -> Result<(), Fault> {
     let sql = "INSERT INTO counted (run, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     if db.prepare_cached(sql)?.execute(params![n, spend.key])? == 0 {
@@ -155,14 +153,14 @@ fn count(db: &Connection, n: i64, spend: &Spend, estimated: bool) -> Result<(), 
     Ok(())
 }
 
-/// Gives back what is reserved for a call.
+/// Deletes the reservation of a call.
 pub(super) fn unreserve(db: &Connection, n: i64, key: &str) -> Result<(), Fault> {
     let sql = "DELETE FROM reservation WHERE run = ?1 AND key = ?2";
     db.prepare_cached(sql)?.execute(params![n, key])?;
     Ok(())
 }
 
-/// The lease of a run has ended, and with it what was reserved under it.
+/// Deletes all reservations of a run whose lease has ended.
 pub(super) fn release(db: &Connection, n: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM reservation WHERE run = ?1";
     db.prepare_cached(sql)?.execute([n])?;
@@ -170,14 +168,13 @@ pub(super) fn release(db: &Connection, n: i64) -> Result<(), Fault> {
 }
 
 pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRow>, Fault> {
-    // Scopes of one beginning follow each other, so that reading starts at the first of them and
-    // stops behind the last.
+    // Scopes are sorted, so that reading starts at the first one with the prefix and stops after the last.
     let (from, to) = match (&filter.scope, &filter.prefix) {
         (Some(scope), _) => (scope.as_str(), Some(scope.as_str())),
         (None, Some(prefix)) => (prefix.as_str(), None),
         (None, None) => ("", None),
     };
-    // One statement, so that both tables are seen as of one instant.
+    // One statement, so that both tables are read from the same snapshot.
     let sql = "SELECT scope, sum(a) tokens_in, sum(b) tokens_out, sum(c) micros, sum(d) calls, \
                sum(e) reserved_tokens, sum(f) reserved_micros, sum(g) estimated_tokens, \
                sum(h) estimated_micros, sum(i) estimated_calls FROM (SELECT scope, tokens_in a, tokens_out b, micros c, calls d, 0 e, 0 f, \
@@ -221,7 +218,7 @@ fn read_spent(row: &Row<'_>, scope: String) -> rusqlite::Result<SpentRow> {
     })
 }
 
-/// What was spent by a run, for its row. Most runs ask no model: then nothing is found under one
+/// Returns the usage of a run as JSON for its row. Most runs make no model call, which costs one lookup by
 /// key.
 pub(super) fn of_run(db: &Connection, n: i64) -> Result<Option<String>, Fault> {
     let sql = "SELECT tokens_in, tokens_out, micros, calls, estimated_calls, scope FROM ledger \

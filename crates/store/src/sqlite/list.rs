@@ -1,4 +1,4 @@
-//! Reading: runs, events, owners.
+//! Queries for runs, events and owners.
 
 use deft_model::{Choice, RunId, RunStatus};
 use jiff::{SignedDuration, Timestamp};
@@ -31,7 +31,7 @@ pub(super) fn next_wake(db: &Connection) -> Result<Option<Timestamp>, Fault> {
 
 pub(super) fn late_running(db: &Connection, late: SignedDuration) -> Result<u64, Fault> {
     let late = i64::try_from(late.as_micros()).unwrap_or(i64::MAX);
-    // What is running is never more than may run at once.
+    // The index contains only active runs, and limits bound how many of them are running.
     let sql = "SELECT count(*) FROM run INDEXED BY run_active WHERE status = 'running' \
                AND turn IS NOT NULL AND slot IS NOT NULL AND admitted_at - slot > ?1";
     let mut count = db.prepare_cached(sql)?;
@@ -73,10 +73,10 @@ pub(super) fn count(db: &Connection, filter: &RunFilter) -> Result<u64, Fault> {
     Ok(count.query_row(params_from_iter(values), |row| row::natural(row, 0))?)
 }
 
-/// What a filter asks for, and the values of its question marks.
+/// Returns the SQL condition of a filter and the values of its parameters.
 fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
     let active = !filter.statuses.is_empty() && !filter.statuses.contains(&RunStatus::Done);
-    // The index that finished runs are not in, with its condition, which is true for all others.
+    // `run_active` contains only unfinished runs. Its condition, true for all of these, must be repeated.
     let whose = if active {
         "INDEXED BY run_active WHERE turn IS NOT NULL"
     } else {
@@ -95,13 +95,14 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
     which.extend(one_of("status", &filter.statuses));
     which.extend(one_of("outcome", &filter.outcomes));
     if let Some(prefix) = &filter.id_prefix {
-        // A range of the index; the last character there is ends it.
+        // A range of the index; the largest character ends it.
         which.push("id BETWEEN ? AND ?".to_owned());
         values.push(Value::Text(prefix.clone()));
         values.push(Value::Text(format!("{prefix}{}", char::MAX)));
     }
     if let Some(since) = filter.since {
-        // The number is never less than the instant, so that older rows are not even looked at.
+        // A run's number is never less than its instant (in milliseconds), so the primary key skips older
+        // rows.
         which.push("admitted_at >= ? AND n >= ?".to_owned());
         values.push(Value::Integer(micros(since)));
         values.push(Value::Integer(row::least_number(since)));
@@ -110,7 +111,7 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
     (format!("{whose}{}", which.collect::<String>()), values)
 }
 
-/// The words are ours, so that they need no question marks.
+/// Builds a condition from words of our own enums, which need no parameters.
 fn one_of<T: Choice>(column: &str, choices: &[T]) -> Option<String> {
     let words = choices.iter().map(|choice| format!("'{}'", choice.word()));
     let words: Vec<String> = words.collect();
@@ -124,7 +125,7 @@ pub(super) fn newest_event(db: &Connection) -> Result<u64, Fault> {
 }
 
 pub(super) fn paused(db: &Connection, runs: &[RunId]) -> Result<Vec<RunId>, Fault> {
-    // As the index says it; see `PAUSES`.
+    // The same kinds as in the index and in `PAUSES`.
     let sql = "SELECT id FROM run WHERE id = ?1 AND EXISTS \
                (SELECT 1 FROM event WHERE run = n AND kind IN ('asked', 'recovered', 'resumed'))";
     let mut found = db.prepare_cached(sql)?;
@@ -155,7 +156,7 @@ pub(super) fn events(
 }
 
 fn all_events(db: &Connection, after: u64, limit: u32) -> Result<Vec<StoredEvent>, Fault> {
-    // The cross join keeps the order of events: each looks up its run, not the other way round.
+    // The cross join makes SQLite scan events in order and look up their runs, not the reverse.
     let sql = "SELECT seq, at, kind, body, id FROM event CROSS JOIN run ON n = run \
                WHERE seq > ?1 ORDER BY seq LIMIT ?2";
     let mut events = db.prepare_cached(sql)?;

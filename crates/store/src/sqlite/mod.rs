@@ -1,8 +1,8 @@
-//! The store in one `SQLite` file: what one machine needs.
+//! The store in one `SQLite` file, for one machine.
 //!
 //! One thread writes and commits all waiting requests together (`writer.rs`), a few threads read
-//! (`readers.rs`). Several processes may use one file at once; the rules are kept inside
-//! transactions and never in memory. Not here: folders and backups.
+//! (`readers.rs`). Several processes may use one file at once; all rules are enforced inside transactions
+//! and never in memory. Not here: folders and backups.
 
 mod admit;
 mod append;
@@ -40,15 +40,15 @@ pub use writer::on_own_thread;
 
 /// A [`Store`](crate::Store) in a file.
 ///
-/// Dropping it writes what was handed over and waits for that.
+/// Dropping it blocks until all pending writes are done.
 pub struct Sqlite {
-    // Readers first: the last connection to be closed tidies up the log, and only a writer can.
+    // Dropped first: the last connection to close cleans up the log, and only the writer can.
     readers: Readers,
     writer: Writer,
 }
 
 impl Sqlite {
-    /// Opens a store, or makes it. The folder has to be there.
+    /// Opens a store, and creates the file if necessary. The folder must exist.
     pub fn open(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
         let (db, identity) = open::writer(path, options)?;
         let identity = Arc::new(identity);
@@ -58,8 +58,8 @@ impl Sqlite {
         })
     }
 
-    /// Opens a store for reading, such as one in the folder of another user. No file is created or
-    /// changed; requests that write are refused.
+    /// Opens an existing store for reading, such as one in the folder of another user. No file is created or
+    /// changed; writes are refused.
     pub fn open_read_only(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
         open::check_readable(path, options)?;
         Ok(Self {
@@ -68,10 +68,10 @@ impl Sqlite {
         })
     }
 
-    /// A store in place of a file that does not exist: reads find nothing, requests that write are
-    /// refused, and no file is created.
+    /// Opens a store in place of a file that does not exist: reads find nothing, writes are refused, and no
+    /// file is created.
     pub fn open_empty(path: &Path, options: &SqliteOptions) -> Result<Self, Error> {
-        // Each reader makes its own empty database, and one is enough to find nothing.
+        // Each reader creates its own empty database; one is enough.
         let options = &SqliteOptions {
             readers: 1,
             ..options.clone()
@@ -82,8 +82,8 @@ impl Sqlite {
         })
     }
 
-    /// How many transactions were committed through this handle. Each costs a sync of the disk, so
-    /// this is what tells whether a task is slow, on any disk.
+    /// Returns the number of transactions committed through this handle. Each costs a sync of the disk, so
+    /// this measures the cost of a task independently of the disk.
     pub fn commits(&self) -> u64 {
         self.writer.commits()
     }

@@ -1,6 +1,6 @@
-//! Opens the file: settings, format, refusals.
+//! Opening of the file: settings, migrations, refusals.
 //!
-//! Nothing here writes to a file before it is known to be a database of ours, or empty.
+//! Nothing is written to a file before it is known to be empty or a database of deft.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use crate::Error;
 /// `deft` in ASCII, in the header of the file. `schema.sql` writes it.
 const APPLICATION: i64 = 0x6465_6674;
 
-/// One entry per format, never changed once released.
+/// One migration per format; never changed after its release.
 const FORMATS: &[M<'static>] = &[
     M::up(include_str!("schema.sql")),
     M::up(include_str!("schema_2.sql")),
@@ -36,11 +36,11 @@ const KNOWN: i64 = 6;
 pub struct SqliteOptions {
     /// How long to wait for another process that is writing.
     pub busy_timeout: Duration,
-    /// How many readers may be at work at once.
+    /// The number of threads that read.
     pub readers: usize,
-    /// After how many pages the log is copied into the file and written from its start again.
+    /// Pages in the log (WAL) after which it is copied into the database and overwritten from its start.
     pub log_pages: u32,
-    /// The largest size of the file, in pages of 4 KB; none for as large as the disk allows.
+    /// The largest size of the file, in pages of 4 KB; `None` for no limit.
     pub max_pages: Option<u32>,
 }
 
@@ -55,7 +55,7 @@ impl Default for SqliteOptions {
     }
 }
 
-/// The connection that writes, to a file that has the newest format.
+/// Opens the connection for writing; migrates the file to the newest format.
 pub(super) fn writer(
     path: &Path,
     options: &SqliteOptions,
@@ -63,8 +63,8 @@ pub(super) fn writer(
     create(path)?;
     let deadline = Instant::now() + options.busy_timeout;
     loop {
-        // Turning on the log and the first transaction of a new file do not always wait for
-        // another process that does the same, so that the waiting is ours.
+        // SQLite does not always wait when two processes switch a new file to WAL mode or write its first
+        // transaction, so the wait is here.
         match try_writer(path, options) {
             Err(Error::Locked { .. }) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(5));
@@ -74,38 +74,38 @@ pub(super) fn writer(
     }
 }
 
-/// A connection that only reads.
+/// Opens a connection for reading.
 pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let sql = |error: rusqlite::Error| translate(&error, path);
     let db = Connection::open_with_flags(path, flags).map_err(sql)?;
     db.busy_timeout(options.busy_timeout).map_err(sql)?;
-    // Half a megabyte: what is read again soon is in the cache of the system, and a daemon that
-    // waits should be small.
+    // Half a megabyte: the page cache of the system has recently read pages, and an idle daemon should be
+    // small.
     db.pragma_update(None, "cache_size", -512).map_err(sql)?;
     keep_plans(&db).map_err(sql)?;
     Ok(db)
 }
 
-/// Plans queries without looking at the values of their parameters. Otherwise `SQLite` compiles every statement with a
-/// bound `LIMIT` again each time it is used, which took a third of the readers' processor time.
+/// Makes query plans independent of parameter values. Otherwise `SQLite` recompiles every statement with a
+/// bound `LIMIT` each time it is used, which took a third of the readers' processor time.
 fn keep_plans(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
-/// A connection to an empty database in memory, in place of a file that does not exist.
+/// Opens an empty database in memory, in place of a file that does not exist.
 pub(super) fn empty(path: &Path, _options: &SqliteOptions) -> Result<Connection, Error> {
     let mut db = Connection::open_in_memory().map_err(|error| translate(&error, path))?;
     migrate(&mut db, path)?;
     Ok(db)
 }
 
-/// A connection that only reads, also where nothing can be written: in another user's folder,
-/// on a read-only or a full disk.
+/// Opens a connection for reading that also works where nothing can be written: in another user's folder, on
+/// a read-only or a full disk.
 ///
-/// `SQLite` makes an index of the log beside the file, and gives up where it cannot. No process has the
-/// file open then: a process that opened it would have made that index.
+/// `SQLite` creates an index of the log next to the file, and fails where it cannot. In that case no process
+/// has the file open: one that opened it would have created that index.
 pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connection, Error> {
     let sql = |error: rusqlite::Error| translate(&error, path);
     let usual = reader(path, options).and_then(|db| try_read(db).map_err(sql));
@@ -118,11 +118,11 @@ pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connecti
     } else {
         unchanging(path)
     };
-    // What the usual way said is what is wrong.
+    // The error of the usual way is the one to report.
     opened.and_then(try_read).map_err(|_| error)
 }
 
-/// Whether a connection could not be opened because something beside the file cannot be written.
+/// Whether opening failed because a file next to the database cannot be written.
 fn is_unwritable(error: &Error) -> bool {
     matches!(
         error,
@@ -130,30 +130,30 @@ fn is_unwritable(error: &Error) -> bool {
     )
 }
 
-/// Whether the log holds anything. One that was only just made is empty.
+/// Whether the log has contents. A log that was just created is empty.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// Reads the first page, as opening alone touches nothing.
+/// Reads the first page, because opening alone reads nothing.
 fn try_read(db: Connection) -> rusqlite::Result<Connection> {
     number(&db, "PRAGMA schema_version")?;
     Ok(db)
 }
 
-/// A connection that takes no locks and has the index of the log in its own memory.
+/// Opens a connection that takes no locks and keeps the index of the log in its own memory.
 fn unlocked(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
     db.pragma_update(None, "locking_mode", "exclusive")?;
-    // The log is not ours to copy.
+    // The log belongs to other processes and must not be copied into the file.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(db)
 }
 
-/// A connection to a file without a log, which is whole and can be read as it is.
+/// Opens a file without a log, which is complete and can be read as it is.
 fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -161,7 +161,7 @@ fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(address(path), flags)
 }
 
-/// The file as an address that says it does not change.
+/// Returns the URI that declares the file immutable.
 fn address(path: &Path) -> String {
     let mut address = String::from("file:");
     for c in path.to_string_lossy().chars() {
@@ -173,7 +173,7 @@ fn address(path: &Path) -> String {
     address + "?immutable=1"
 }
 
-/// Whether the file can be read as it is: one of an old format would have to be changed first.
+/// Checks that the file can be read as it is; one of an older format would have to be migrated first.
 pub(super) fn check_readable(path: &Path, options: &SqliteOptions) -> Result<(), Error> {
     let found = check(&read_only(path, options)?, path)?;
     if found == KNOWN {
@@ -185,10 +185,10 @@ pub(super) fn check_readable(path: &Path, options: &SqliteOptions) -> Result<(),
     })
 }
 
-/// Makes an empty file that only its owner can read. `SQLite` gives its companions the same mode.
+/// Creates an empty file with mode 0600. `SQLite` creates its companion files with the same mode.
 ///
-/// A file that exists is not even opened: closing it again would drop locks that `SQLite` holds on
-/// it elsewhere in this process.
+/// A file that exists is not opened: closing it would drop locks that `SQLite` holds on it elsewhere in this
+/// process.
 fn create(path: &Path) -> Result<(), Error> {
     let mut how = OpenOptions::new();
     how.write(true).create_new(true);
@@ -224,13 +224,13 @@ fn try_writer(path: &Path, options: &SqliteOptions) -> Result<(Connection, Ident
     Ok((db, identity))
 }
 
-/// Copies the log into the file, as far as no reader needs what would be overwritten. A failure leaves
-/// the log as it is; the next commit meets the same disk and reports it.
+/// Copies the log into the file, except for pages that a reader still needs. A failure leaves the log as it
+/// is; the next commit meets the same disk and reports it.
 pub(super) fn copy_log(db: &Connection) {
     let _copied = db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
 }
 
-/// The format of the file, if it is one that may be written to.
+/// Returns the format of the file; fails if deft must not write to it.
 fn check(db: &Connection, path: &Path) -> Result<i64, Error> {
     let [found, application, tables] = header(db).map_err(|error| translate(&error, path))?;
     let ours = application == APPLICATION;
@@ -246,8 +246,8 @@ fn check(db: &Connection, path: &Path) -> Result<i64, Error> {
     Ok(found)
 }
 
-/// Format, application and number of tables, as of one instant: read one by one, they could be
-/// from before and after the moment in which another process makes the tables.
+/// Returns format, application id and number of tables from one snapshot. Separate reads could straddle the
+/// moment in which another process creates the tables.
 fn header(db: &Connection) -> rusqlite::Result<[i64; 3]> {
     let instant = db.unchecked_transaction()?;
     let found = number(&instant, "PRAGMA user_version")?;
@@ -259,22 +259,21 @@ fn header(db: &Connection) -> rusqlite::Result<[i64; 3]> {
 
 fn configure(db: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     db.pragma_update(None, "journal_mode", "wal")?;
-    // FULL syncs the log at every commit: what was answered survives a power cut.
+    // FULL syncs the log at every commit, so that acknowledged writes survive a power failure.
     db.pragma_update(None, "synchronous", "full")?;
-    // The log keeps its size, as writing over it is faster than growing it, unless a long read
-    // of another process has made it much too large.
-    // The writer decides when it is copied.
+    // The log keeps its size, because overwriting is faster than growing, unless a long read of another
+    // process has made it much too large. The writer decides when it is copied.
     let limit = i64::from(options.log_pages) * 4096 * 8;
     db.pragma_update(None, "journal_size_limit", limit)?;
     db.pragma_update(None, "foreign_keys", true)?;
-    // Savepoints copy pages aside; in memory that costs no file.
+    // Savepoints copy pages to a temporary store; in memory they need no file.
     db.pragma_update(None, "temp_store", "memory")?;
     db.pragma_update(None, "cache_size", -8000)?;
     if let Some(pages) = options.max_pages {
         db.pragma_update(None, "max_page_count", pages)?;
     }
     keep_plans(db)?;
-    // More than there are statements: one that falls out costs more than the rest of a commit's SQL.
+    // More than the number of statements: recompiling one costs more than the rest of a commit's SQL.
     db.set_prepared_statement_cache_capacity(256);
     Ok(())
 }
@@ -284,7 +283,7 @@ fn migrate(db: &mut Connection, path: &Path) -> Result<(), Error> {
     let Err(error) = Migrations::from_slice(FORMATS).to_latest(db) else {
         return Ok(());
     };
-    // Another process may have been quicker; then its work is found instead of ours.
+    // Another process may have migrated the file first.
     if number(db, "PRAGMA user_version").is_ok_and(|found| found == KNOWN) {
         return Ok(());
     }

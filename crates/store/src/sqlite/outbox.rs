@@ -1,4 +1,4 @@
-//! Notices, facts, held skills and settings.
+//! Notices, facts, holds and settings.
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
@@ -81,7 +81,7 @@ pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> R
         | NoticeEnd::Dead { error } => (None, Some(error)),
     };
     let tried = !matches!(end, NoticeEnd::Later { .. });
-    // A delivered message stays delivered, whatever a later report says.
+    // A delivered notice stays delivered, whatever later reports say.
     let sql = "UPDATE outbox SET status = ?2, try_at = ?3, receipt = ?4, error = ?5, ended_at = ?6, \
                attempts = max(attempts - ?7, 0) WHERE n = ?1 AND status <> 'sent'";
     db.prepare_cached(sql)?.execute(params![
@@ -97,7 +97,7 @@ pub(super) fn end(db: &Connection, id: i64, end: &NoticeEnd, at: Timestamp) -> R
 }
 
 pub(super) fn keep_parts(db: &Connection, id: i64, parts: u32) -> Result<(), Fault> {
-    // What has arrived does not become less.
+    // The number of delivered parts never decreases.
     let sql = "UPDATE outbox SET parts = max(parts, ?2) WHERE n = ?1";
     db.prepare_cached(sql)?.execute(params![id, parts])?;
     Ok(())
@@ -119,7 +119,7 @@ pub(super) fn count(db: &Connection, filter: &NoticeFilter) -> Result<u64, Fault
     Ok(count.query_row(params_from_iter(values), |row| row::natural(row, 0))?)
 }
 
-/// The conditions of a filter and the values of its question marks.
+/// Returns the conditions of a filter and the values of its parameters.
 fn conditions(filter: &NoticeFilter) -> (String, Vec<Value>) {
     let mut which = vec!["true"];
     let mut values = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn add_fact(db: &Connection, fact: &NewFact) -> Result<i64, Fault> {
     ])?)
 }
 
-/// Looks and keeps in the one transaction that a write is.
+/// Stores a fact unless it exists; lookup and insertion share the transaction of the request.
 pub(super) fn save_fact(db: &Connection, fact: &NewFact) -> Result<(FactRow, bool), Fault> {
     let sql = "SELECT n, agent_id, category, text, source, at FROM fact \
                WHERE category = ?1 AND text = ?2 COLLATE NOCASE ORDER BY n DESC LIMIT 1";

@@ -1,10 +1,10 @@
-//! Tells whether another program has written into the open database, as `cp backup deft.db` does: the
-//! file stays the same inode, and `SQLite` would mix the old pages with its log.
+//! Detection of another program writing to the open database, as `cp backup deft.db` does: the inode stays
+//! the same, and `SQLite` would mix the old pages with its log.
 //!
-//! While a database is open, only a checkpoint writes to the file. `SQLite` announces it in the index
-//! of the log (`-shm`, <https://www.sqlite.org/walformat.html>) before the first page is written and
-//! notes there when it is through. So a file whose size or time changed without one was overwritten.
-//! Looking at the contents would not do: a backup may differ from the file in any page.
+//! While a database is open, only checkpoints write to the file. `SQLite` announces a checkpoint in the
+//! index of the log (`-shm`, <https://www.sqlite.org/walformat.html>) before it writes the first page, and
+//! records its end there. So a file whose size or time changed without a checkpoint was overwritten.
+//! Comparing contents would not work: a backup may differ from the file in any page.
 //!
 //! Not here: deleted and renamed files (`identity.rs`).
 
@@ -19,25 +19,26 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::identity::FileId;
 
-/// Files that stay open until the process ends. Closing any handle of a file releases all locks that
-/// the process holds on it, those of `SQLite` among them.
+/// Files that stay open until the process ends. Closing any handle of a file releases all locks that the
+/// process holds on it, including those of `SQLite`.
 static HANDLES: LazyLock<Mutex<HashMap<FileId, Arc<File>>>> = LazyLock::new(Mutex::default);
 
-/// Sees writes to a database that no checkpoint explains.
+/// Detects writes to a database that no checkpoint explains.
 pub(super) struct OverwriteCheck {
     index: Arc<File>,
     seen: Mutex<FileState>,
 }
 
-/// The state of the files at the last check. The log was read before the file: a checkpoint between
-/// the two leaves an old note of the log, which explains a new file, and never the reverse.
+/// The state of the files at the last check. The log is read before the file: a checkpoint between the two
+/// leaves an old log state beside a new file, and at the next check the changed log explains the file. The
+/// reverse order would report the checkpoint as a foreign write.
 #[derive(Clone, Copy)]
 struct FileState {
     log: LogState,
     stamp: Stamp,
 }
 
-/// What changes when a checkpoint begins, ends, or the log starts again.
+/// The fields of the index that change when a checkpoint begins or ends, or the log restarts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LogState {
     salts: u64,
@@ -45,7 +46,7 @@ struct LogState {
     to_copy: u32,
 }
 
-/// What a write changes.
+/// The metadata that a write changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     size: u64,
@@ -53,7 +54,8 @@ struct Stamp {
 }
 
 impl OverwriteCheck {
-    /// `None` where the files cannot be read. A connection has to be open that has read something.
+    /// Starts watching a database. Requires an open connection that has read something. `None` if the files
+    /// cannot be read.
     pub(super) fn start(database: &Path) -> Option<Self> {
         let mut index = database.as_os_str().to_owned();
         index.push("-shm");
@@ -66,7 +68,7 @@ impl OverwriteCheck {
         })
     }
 
-    /// Reads the state of the log, ahead of a look at the file. `None` if it cannot be read.
+    /// Reads the state of the log, before the file is examined. `None` if it cannot be read.
     pub(super) fn begin(&self) -> Option<FileCheck<'_>> {
         let seen = self.seen.lock();
         let log = log_state(&self.index).ok()?;
@@ -77,13 +79,14 @@ impl OverwriteCheck {
         })
     }
 
-    /// Whether a checkpoint is under way or was cut off. While it is, no write can be told from its own.
+    /// Whether a checkpoint is in progress or was interrupted. Until it is complete, foreign writes cannot
+    /// be distinguished from its own.
     pub(super) fn is_unsettled(&self) -> bool {
         log_state(&self.index).is_ok_and(|log| !log.is_settled())
     }
 }
 
-/// One check of the files, after its first step: the log has been read.
+/// A check in progress: the log has been read, the file has not.
 pub(super) struct FileCheck<'c> {
     index: &'c File,
     log: LogState,
@@ -91,11 +94,11 @@ pub(super) struct FileCheck<'c> {
 }
 
 impl FileCheck<'_> {
-    /// Whether the file was overwritten since the last look. A file that cannot be read says nothing.
+    /// Whether the file was overwritten since the last check. If the log cannot be read, returns `false`.
     pub(super) fn finds_overwrite(mut self, database: &Metadata) -> bool {
         let stamp = Stamp::from_metadata(database);
         if stamp != self.seen.stamp {
-            // Read again, so that a checkpoint that wrote what was just seen is seen too.
+            // Read again, to include a checkpoint that wrote the change just seen.
             let Ok(log) = log_state(self.index) else {
                 return false;
             };
@@ -133,7 +136,7 @@ fn handle(path: &Path) -> io::Result<Arc<File>> {
         return Ok(Arc::clone(file));
     }
     let file = Arc::new(File::open(path)?);
-    // The path may have changed since; what is kept is what was opened.
+    // The path may have changed meanwhile, so record the id of the file that was opened.
     let id = FileId::from_metadata(&file.metadata()?);
     handles.insert(id, Arc::clone(&file));
     Ok(file)

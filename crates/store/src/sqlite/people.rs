@@ -1,4 +1,4 @@
-//! Questions, answers and standing permissions.
+//! Questions, answers and grants.
 
 use deft_model::{Choice, RunStatus, WaitKind};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
@@ -44,7 +44,7 @@ pub(super) fn decide(
     Ok(DecisionResult::Accepted(asked))
 }
 
-/// Makes a parked run due, and one that is about to park due when it does.
+/// Makes a parked run due now, or a running one due as soon as it parks.
 fn wake(db: &Connection, n: i64, status: RunStatus, at: i64) -> Result<(), Fault> {
     let sql = match status {
         RunStatus::Waiting => {
@@ -59,7 +59,7 @@ fn wake(db: &Connection, n: i64, status: RunStatus, at: i64) -> Result<(), Fault
     Ok(())
 }
 
-/// Makes runs due that wait for something that is there now.
+/// Makes parked runs due that wait for `kind`, and for `reason` if given. Returns how many.
 pub(super) fn wake_all(
     db: &Connection,
     kind: WaitKind,
@@ -118,7 +118,7 @@ pub(super) fn revoke(db: &Connection, grant: &str) -> Result<bool, Fault> {
     Ok(db.prepare_cached(sql)?.execute([grant])? > 0)
 }
 
-/// Permissions of one skill, or all of them.
+/// Returns the grants of one skill, or all.
 pub(super) fn grants(db: &Connection, skill: Option<&str>) -> Result<Vec<Grant>, Fault> {
     let which = if skill.is_some() {
         "WHERE skill = ?1"

@@ -1,7 +1,6 @@
-//! Deleting what is old.
+//! Deletion of old rows.
 //!
-//! Not here: files beside the database, and giving space back to the disk: pages that become free
-//! are used again.
+//! Not here: files next to the database, and shrinking the file. Free pages are used again.
 
 use deft_model::RunId;
 use rusqlite::{Connection, params};
@@ -10,12 +9,11 @@ use super::fault::Fault;
 use super::row::{self, micros};
 use crate::{Prune, PruneResult};
 
-/// Runs that are over and old, and the rows of other tables that go with them.
-/// A run with a queued notice is kept.
+/// SQL: finished runs older than `?1`. A run with a queued notice is kept.
 const OLD: &str = "FROM run WHERE status = 'done' AND finished_at < ?1 AND NOT EXISTS \
      (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
 
-/// The rows to delete.
+/// Counts the rows that [`prune`] would delete.
 pub(super) fn count(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
     let before = micros(wish.before);
     let sql = format!("SELECT id {OLD} ORDER BY n");
@@ -33,12 +31,12 @@ pub(super) fn count(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault>
     })
 }
 
-/// Deletes it. Questions and notices go with their runs by reference.
+/// Deletes old runs and expired results. Foreign keys delete their questions and notices.
 pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
     let found = found(db, wish)?;
     let mut events = 0;
     for (n, _) in &found {
-        // A later admission with the same key or slot gets this row.
+        // The tombstone is returned by a later admission with the same key or slot.
         db.prepare_cached(
             "INSERT INTO spent SELECT id, skill, revision, tier, agent_id, cause, slot, slot_until, \
              slot_count, key, \
@@ -46,7 +44,8 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault>
              WHERE n = ?1 AND (key IS NOT NULL OR slot IS NOT NULL)",
         )?
         .execute([n])?;
-        // The newest event of all leaves a row behind, which does not count as deleted there.
+        // A trigger empties the newest event of all instead of deleting it, and `execute` would not count
+        // it.
         let sql = "SELECT count(*) FROM event WHERE run = ?1";
         events += db
             .prepare_cached(sql)?

@@ -1,10 +1,10 @@
-//! A few threads that read, each with a connection of its own, opened when first needed.
+//! Reader threads, each with its own connection, opened on first use.
 //!
-//! Handing a question to a thread and waking up again takes longer than most answers. So a caller on a
-//! thread of its own reads on that thread, as it writes there.
+//! Passing a query to a thread and waking up again takes longer than most queries. So a caller on its own
+//! thread reads on that thread, just as it writes there.
 //!
-//! In the log mode of `SQLite` readers and the writer do not wait for each other, and a reading that
-//! begins after a write was answered sees it.
+//! In WAL mode readers and the writer do not block each other, and a read that starts after a write was
+//! acknowledged sees it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,28 +21,28 @@ use super::open::SqliteOptions;
 use super::writer::{join, own_thread};
 use crate::{Answer, Error};
 
-/// How a connection is opened.
+/// A function that opens a connection.
 pub(super) type OpenConnection = fn(&Path, &SqliteOptions) -> Result<Connection, Error>;
 
 type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 
-/// The way to the threads that read.
+/// Handle to the reader threads.
 pub(super) struct Readers {
     queue: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,
-    /// For callers on threads of their own, one at a time.
+    /// For callers on their own threads, one at a time.
     alone: Mutex<Reader>,
-    /// A connection whose view of the file is compared over time, so it is always the same one.
+    /// For `version`: the data version is only comparable within one connection.
     watcher: Arc<Mutex<Reader>>,
 }
 
-/// Where to read, and the connection once there is one.
+/// A connection that is opened on first use.
 struct Reader {
     path: PathBuf,
     options: SqliteOptions,
     open: OpenConnection,
     db: Option<Connection>,
-    /// What the file has to be, while another process writes to it too.
+    /// The file that must still be in place; `None` if it is not checked.
     identity: Option<Arc<Identity>>,
 }
 
@@ -67,11 +67,11 @@ impl Reader {
         question: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, Error> {
         if self.db.is_none() {
-            // Opening a connection beside a log that was deleted would make a new log.
+            // Opening a connection next to a deleted log would create a new log.
             self.check_file()?;
         }
         let answer = self.ask_file(question);
-        // What was read from a file that was replaced says nothing about the one at the path.
+        // Data read from a replaced file says nothing about the file at the path.
         self.check_file()?;
         answer
     }
@@ -115,7 +115,7 @@ impl Readers {
         })
     }
 
-    /// Asks a question: on the thread of the caller if it may wait, else on one of the threads.
+    /// Runs a query on the thread of the caller if that may block, otherwise on a reader thread.
     pub(super) fn read<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -127,7 +127,7 @@ impl Readers {
         }
     }
 
-    /// A number that changes with every commit of any other connection, ours included.
+    /// Returns a number that changes with every commit of another connection, including our writer.
     pub(super) fn version(&self) -> Answer<'static, u64> {
         let watcher = Arc::clone(&self.watcher);
         self.send(move |_| {
@@ -146,7 +146,7 @@ impl Readers {
     ) -> Answer<'static, T> {
         let (reply, answer) = oneshot::channel();
         if let Some(queue) = &self.queue {
-            // If the threads are gone, so is the reply, and the answer says that.
+            // If the threads have ended, the reply channel is dropped and the caller gets `Closed`.
             let _sent = queue.send(Box::new(move |reader| drop(reply.send(job(reader)))));
         }
         Box::pin(async { answer.await.unwrap_or(Err(Error::Closed)) })
@@ -162,7 +162,7 @@ impl Drop for Readers {
 
 fn spawn(jobs: Arc<Mutex<Receiver<Job>>>, mut reader: Reader) -> Result<JoinHandle<()>, Error> {
     let next = move || {
-        // One thread waits for work and holds the lock; the others wait for the lock.
+        // One thread holds the lock while it waits for work; the others wait for the lock.
         let jobs = jobs.lock();
         jobs.recv().ok()
     };

@@ -1,4 +1,4 @@
-//! Values in and out of columns. What they mean is elsewhere.
+//! Conversion of values from and to columns. Not here: their meaning.
 
 use deft_model::{Choice, RunId};
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use rusqlite::{Result, Row};
 use super::damage;
 use crate::{ApprovalRow, Decision, NewApproval, RunRow, StoredEvent, WaitReason};
 
-/// The columns that [`run`] reads, and behind them two that only the store knows.
+/// The columns that [`run`] reads, followed by two that only the store uses.
 macro_rules! run_columns {
     () => {
         "id, skill, revision, tier, agent_id, cause, slot, key, parent, status, outcome, inputs, \
@@ -24,27 +24,27 @@ pub(super) const SPENT: &str = "id, skill, revision, tier, agent_id, cause, slot
      'done', outcome, inputs, NULL, NULL, NULL, admitted_at, started_at, finished_at, NULL, NULL, \
      NULL, NULL, finish_ordinal, slot_until, slot_count, NULL";
 
-/// An instant as it is stored.
+/// Returns an instant as stored: microseconds since the epoch.
 pub(super) fn micros(at: Timestamp) -> i64 {
     at.as_microsecond()
 }
 
-/// The same for one that may be missing.
+/// Like [`micros`], for an optional instant.
 pub(super) fn maybe(at: Option<Timestamp>) -> Option<i64> {
     at.map(micros)
 }
 
-/// Instants lose what is not stored of them, so that a row is the same before and after.
+/// Rounds an instant to stored precision, so that rows are equal before and after storing.
 pub(super) fn rounded(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(micros(at)).unwrap_or(at)
 }
 
-/// The number of a run that is admitted then is at least this.
+/// Returns the lowest number that a run admitted at this instant can have.
 pub(super) fn least_number(admitted_at: Timestamp) -> i64 {
     admitted_at.as_millisecond()
 }
 
-/// A number as it is stored.
+/// Returns a number as stored; numbers above `i64::MAX` are capped.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -53,7 +53,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<RunRow> {
     run_from(row, "run")
 }
 
-/// Reads the columns of a run, from its own table or from that of deleted runs.
+/// Reads the columns of a run, from its own table or from that of tombstones.
 pub(super) fn run_from(row: &Row<'_>, table: &'static str) -> Result<RunRow> {
     damage::read(row, table, 0, || {
         Ok(RunRow {
@@ -94,7 +94,7 @@ fn wait_reason(row: &Row<'_>) -> Result<Option<WaitReason>> {
     Ok(Some(WaitReason { kind, text }))
 }
 
-/// A run with its number and its token.
+/// Reads a run with its number and its token.
 pub(super) fn run_and_token(row: &Row<'_>) -> Result<(RunRow, i64, i64)> {
     Ok((run(row)?, row.get(26)?, row.get(27)?))
 }
@@ -146,7 +146,7 @@ fn decision(row: &Row<'_>) -> Result<Option<Decision>> {
     }))
 }
 
-/// A number that is never negative.
+/// Reads a number that is never negative.
 pub(super) fn natural(row: &Row<'_>, column: usize) -> Result<u64> {
     let number: i64 = row.get(column)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
@@ -173,7 +173,7 @@ pub(super) fn word<T: Choice>(row: &Row<'_>, column: usize) -> Result<T> {
     known_word(row, column, T::from_word)
 }
 
-/// A word of a column, as the value that it stands for.
+/// Reads a word and converts it to the value it stands for.
 pub(super) fn known_word<T>(
     row: &Row<'_>,
     column: usize,
@@ -186,7 +186,7 @@ pub(super) fn known_word<T>(
     })
 }
 
-/// The list of texts in a column, which is stored as JSON.
+/// Reads a list of texts that is stored as JSON.
 pub(super) fn texts(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| {

@@ -1,4 +1,5 @@
-//! Skills and their slots. A step along the slots compares and sets, so that one of many counts.
+//! Skills and their slots. Moves along slots are compare-and-set, so that only one of several concurrent
+//! ones is applied.
 
 use deft_model::{Choice, DisabledReason, Tier, Trigger};
 use jiff::Timestamp;
@@ -117,7 +118,7 @@ fn replace(db: &Connection, skill: &NewSkill, id: i64) -> Result<PutResult, Faul
     Ok(stored(skill, id, created, version))
 }
 
-/// What a row is made of, in the order of the statements above.
+/// Returns the values of a row, in the order of the statements above.
 fn values(skill: &NewSkill) -> Vec<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
     let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
@@ -185,10 +186,10 @@ pub(super) fn change(
     Ok(None)
 }
 
-/// Says whether the version was the one that was meant.
+/// Returns whether the row had this version and was updated.
 fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Result<bool, Fault> {
-    // Mostly a skill fires before and after. A statement that might switch it would take it out of
-    // the order of time and put it back.
+    // Most updates do not enable or disable the skill. A statement that sets `disabled` would remove the
+    // skill from the index of next slots and insert it again.
     let as_before = "UPDATE skill SET streak = ?4, backoff_until = ?5, alerted_at = ?6, \
                      notified_at = ?7, last_run_at = ?8, last_run_status = ?9, \
                      last_run_summary = ?10, updated_at = ?11, version = version + 1 \
@@ -226,12 +227,12 @@ fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Resul
     Ok(true)
 }
 
-/// What the end of a run changes for its skill.
+/// Applies the change that the end of a run makes to its skill.
 pub(super) fn aftermath(db: &Connection, after: &Aftermath) -> Result<(), Fault> {
     if update(db, after.id, after.version, &after.change)? {
         return Ok(());
     }
-    // A skill that was deleted meanwhile has no standing to lose.
+    // The skill was deleted meanwhile, so there is no state to change.
     match by_id(db, after.id)? {
         None => Ok(()),
         Some(_) => Err(Error::Changed { skill: after.id }.into()),
@@ -290,7 +291,7 @@ pub(super) fn count(db: &Connection, filter: &SkillFilter) -> Result<u64, Fault>
     Ok(count.query_row(params_from_iter(values), |row| row::natural(row, 0))?)
 }
 
-/// The conditions of a filter and the values of its question marks.
+/// Returns the conditions of a filter and the values of its parameters.
 fn conditions(filter: &SkillFilter) -> (String, Vec<Value>) {
     let mut which = vec!["true".to_owned()];
     let mut values = Vec::new();
@@ -355,7 +356,7 @@ pub(super) fn pass(db: &Connection, steps: &[SlotStep]) -> Result<Vec<bool>, Fau
     steps.iter().map(one).collect()
 }
 
-/// Moves a skill along its slots, if it still stands where the step begins.
+/// Moves a skill to its next slot. Returns `false` if the skill is no longer where the step starts.
 pub(super) fn step(db: &Connection, step: &SlotStep) -> Result<bool, Fault> {
     let sql = "UPDATE skill SET next_at = ?3 \
                WHERE id = ?1 AND next_at = ?2 AND backoff_until IS ?4 AND disabled IS NULL";
@@ -394,7 +395,7 @@ fn insert_passed(db: &Connection, step: &SlotStep, passed: &PassedSlots) -> Resu
     Ok(())
 }
 
-/// A skill that was to fire once, and whose slot brought no run, is done.
+/// Disables a skill that was to fire once and whose slot brought no run.
 pub(super) fn close_if_last(db: &Connection, step: &SlotStep) -> Result<(), Fault> {
     if step.last {
         let sql = "UPDATE skill SET disabled = ?2, updated_at = ?3, version = version + 1 \

@@ -1,4 +1,5 @@
-//! The traits of a store for [`Sqlite`](super::Sqlite): which thread answers which request.
+//! The traits of a store for [`Sqlite`](super::Sqlite), which pass each request to a reader or to the
+//! writer.
 
 mod people;
 mod runs;

@@ -1,4 +1,4 @@
-//! Rows of deleted things as JSON lines, and back.
+//! Conversion of deleted rows to JSON lines and back.
 //!
 //! Lines come from a file that a person may have edited: other tables are refused.
 
@@ -10,12 +10,12 @@ use super::conversations;
 use super::fault::Fault;
 use crate::{Error, TrashItem};
 
-/// A table whose rows can leave and come back.
+/// A table whose rows can be exported and restored.
 struct TrashTable {
     name: &'static str,
-    /// The number of a row that may be given to another row meanwhile. The row comes back under a new one.
+    /// The column of the row number, which another row may have by then; a restored row gets a new one.
     number: Option<&'static str>,
-    /// What an insertion does when the row exists.
+    /// The `ON CONFLICT` clause of an insertion.
     conflict: &'static str,
 }
 
@@ -36,10 +36,10 @@ const fn numbered(name: &'static str) -> TrashTable {
     }
 }
 
-/// What belongs to a run besides its own row, which comes first.
+/// The tables of a run besides `run`, whose row comes first.
 const OF_RUN: [TrashTable; 5] = [
     TrashTable {
-        // The newest event of all leaves an empty row of no run behind.
+        // Deleting the newest event of all leaves an empty row without a run; it is overwritten.
         conflict: "ON CONFLICT (seq) DO UPDATE SET run = excluded.run, at = excluded.at, \
                    kind = excluded.kind, body = excluded.body WHERE event.run = 0",
         ..table("event")
@@ -76,7 +76,7 @@ pub(super) fn lines(db: &Connection, what: &TrashItem) -> Result<Vec<String>, Fa
     Ok(lines)
 }
 
-/// Adds the rows of a table for which a condition holds.
+/// Exports the rows of a table that satisfy a condition.
 fn add(
     db: &Connection,
     lines: &mut Vec<String>,
@@ -96,7 +96,7 @@ fn add(
 fn fields(row: &Row<'_>, columns: &[String]) -> rusqlite::Result<Map<String, Value>> {
     let field = |(at, column): (usize, &String)| {
         let value = match row.get_ref(at)? {
-            // None of the tables has a blob.
+            // None of these tables has a blob.
             ValueRef::Null | ValueRef::Blob(_) => Value::Null,
             ValueRef::Integer(number) => Value::from(number),
             ValueRef::Real(number) => Value::from(number),
@@ -109,7 +109,7 @@ fn fields(row: &Row<'_>, columns: &[String]) -> rusqlite::Result<Map<String, Val
 
 pub(super) fn restore(db: &Connection, lines: &[String]) -> Result<u64, Fault> {
     let mut restored = 0;
-    // The number that the conversation of the following messages has now.
+    // The new row number of the conversation that the following messages belong to.
     let mut conversation = None;
     for line in lines {
         let (table, mut row) = parse(line).ok_or_else(|| unreadable(line))?;

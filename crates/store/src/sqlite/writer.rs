@@ -1,12 +1,11 @@
 //! Writes: usually by one thread, which commits all waiting entries together.
 //!
-//! While a commit syncs, new entries gather and share the next one; no entry waits for others to
-//! arrive. Handing an entry to the thread and waking up again costs a fifth of a commit. So a caller
-//! with no other waiters, on a thread of its own, commits on that thread. Other modules say what an
-//! entry does, and `group.rs` commits a group of entries.
+//! While a commit syncs, new entries queue up and share the next one; no entry waits for others to arrive.
+//! Passing an entry to the thread and waking up again costs a fifth of a commit. So a caller with no other
+//! waiters, on its own thread, commits on that thread. Other modules define what an entry does, and
+//! `group.rs` commits a group of entries.
 //!
-//! Copying the log into the file takes as long as many commits, so the writer does it when no entry
-//! waits.
+//! Copying the log into the file takes as long as many commits, so the writer does it while no entry waits.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -27,17 +26,17 @@ use super::identity::Identity;
 use super::open::SqliteOptions;
 use crate::{Answer, Error};
 
-/// The most entries of one commit, so that none waits long for it.
+/// Maximum number of entries per commit, so that none waits long for it.
 const GROUP: usize = 256;
 
-/// How long no entry arrives before a long log is copied.
+/// How long no entry must have arrived before a long log is copied.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// A log that is this many times too long is copied even while entries wait: readers have to search
-/// all of it.
+/// A log that is this many times longer than configured is copied even while entries wait, because readers
+/// have to search all of it.
 const TOO_LONG: u32 = 4;
 
-/// The way to the file.
+/// Handle to the writer thread.
 pub(super) struct Writer {
     queue: Option<Sender<Box<dyn Entry>>>,
     thread: Option<JoinHandle<()>>,
@@ -45,14 +44,14 @@ pub(super) struct Writer {
     path: PathBuf,
 }
 
-/// What the thread and those who commit themselves have in backend.
+/// State shared by the writer thread and callers that commit on their own thread.
 struct Shared {
     connection: Mutex<WriteConnection>,
-    /// Entries that were handed over and have not been answered.
+    /// Entries that were passed to the thread and have not been answered.
     waiting: AtomicUsize,
     /// Whether the last group had more than one entry.
     company: AtomicBool,
-    /// Groups that were committed.
+    /// The number of committed groups.
     commits: AtomicU64,
 }
 
@@ -90,7 +89,7 @@ impl Writer {
         })
     }
 
-    /// One that refuses everything.
+    /// Returns a writer for a read-only store: every request fails.
     pub(super) fn none(path: PathBuf) -> Self {
         Self {
             queue: None,
@@ -100,7 +99,7 @@ impl Writer {
         }
     }
 
-    /// Hands over some work at once, or does it; the answer comes when it is on disk.
+    /// Queues a request or executes it on this thread; the future completes when the change is on disk.
     pub(super) fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -118,7 +117,7 @@ impl Writer {
         };
         if let Some(entry) = left {
             shared.waiting.fetch_add(1, Ordering::Relaxed);
-            // If the thread is gone, so is the reply, and the answer says that.
+            // If the thread has ended, the reply channel is dropped and the caller gets `Closed`.
             let _sent = queue.send(entry);
         }
         Box::pin(async { answer.await.unwrap_or(Err(Error::Closed)) })
@@ -126,7 +125,7 @@ impl Writer {
 }
 
 impl Writer {
-    /// How many groups were committed.
+    /// Returns the number of committed groups.
     pub(super) fn commits(&self) -> u64 {
         let shared = self.shared.as_ref();
         shared.map_or(0, |shared| shared.commits.load(Ordering::Relaxed))
@@ -134,7 +133,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// Lets the thread finish what waits.
+    /// Waits until the thread has written all queued entries.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
@@ -143,21 +142,21 @@ impl Drop for Writer {
     }
 }
 
-/// Waits for a thread, unless it is the one that waits: a waker may own the last handle.
+/// Waits for a thread, unless it is the current one: a waker may own the last handle.
 pub(super) fn join(thread: JoinHandle<()>) {
     if thread.thread().id() != std::thread::current().id() {
-        // A panic was reported by the thread itself, and its callers were told `Closed`.
+        // The thread itself reported a panic, and its callers got `Closed`.
         let _ended = thread.join();
     }
 }
 
 thread_local! {
-    /// Whether a caller has said that this thread waits for one future only.
+    /// Whether this thread was declared to drive a single future.
     static OWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something on a thread that waits for one future only, so that it may wait for a disk too. Threads for blocking
-/// work of a runtime are such threads, and cannot be told from others here.
+/// Runs `work` on a thread that drives a single future and so may block on the disk. Threads for the
+/// blocking work of a runtime are such threads, but cannot be recognised here.
 pub fn on_own_thread<T>(work: impl FnOnce() -> T) -> T {
     struct Reset(bool);
     impl Drop for Reset {
@@ -169,8 +168,8 @@ pub fn on_own_thread<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether the calling thread may wait for a disk: it waits for one future, as in `deft run`, and
-/// tasks, timers and sockets are looked after by others.
+/// Whether the calling thread may block on the disk: it drives a single future, as in `deft run`, and other
+/// threads handle tasks, timers and sockets.
 pub(super) fn own_thread() -> bool {
     if OWN.get() {
         return true;
@@ -180,7 +179,7 @@ pub(super) fn own_thread() -> bool {
 }
 
 impl Shared {
-    /// Writes an entry if no other entry is being written or waits, and returns it otherwise.
+    /// Writes an entry on this thread if no other entry is being written or waits; otherwise returns it.
     fn write_alone(&self, entry: Box<dyn Entry>) -> Option<Box<dyn Entry>> {
         if self.company.load(Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed) > 0 {
             return Some(entry);
@@ -209,7 +208,8 @@ impl Shared {
         }
     }
 
-    /// The connection; none if a panic has left a transaction open, after which nothing can be written.
+    /// Returns the connection, or `None` if a panic has left a transaction open, after which nothing can be
+    /// written.
     fn connection(&self) -> Option<MutexGuard<'_, WriteConnection>> {
         let connection = self.connection.lock();
         connection.is_idle().then_some(connection)
@@ -219,7 +219,8 @@ impl Shared {
         self.commits.fetch_add(committed.into(), Ordering::Relaxed);
     }
 
-    /// The next entry; a long log is copied if there is none for a while.
+    /// Returns the next entry, or `None` when the store is closed. Copies a long log if none arrives for a
+    /// while.
     fn next(&self, entries: &Receiver<Box<dyn Entry>>) -> Option<Box<dyn Entry>> {
         let long = self
             .connection()
@@ -241,8 +242,8 @@ impl Shared {
         while let Some(first) = self.next(entries) {
             group.push(first);
             if self.company.load(Ordering::Relaxed) {
-                // The callers of the last group are about to ask again. Letting them run once makes
-                // groups larger, and a single caller does not pay for it.
+                // The callers of the last group are about to send their next requests. Letting them run once
+                // makes groups larger, at no cost for a single caller.
                 std::thread::yield_now();
             }
             let Some(connection) = self.connection() else {

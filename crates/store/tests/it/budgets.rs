@@ -1,4 +1,4 @@
-//! Twenty runs on one budget: whatever they do and in whatever order, it is not overspent.
+//! Twenty runs share one budget: no sequence of calls overspends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,21 +21,21 @@ const SCOPE: &str = "all@2026-11-15";
 /// How a call with a reservation ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// It used so many tokens less or more than was reserved; recorded once or twice.
+    /// Recorded with `more` tokens more (or less) than reserved; `twice` records it twice.
     Settle { more: i64, twice: bool },
-    /// It was not answered.
+    /// The call got no reply; the reservation is released.
     Unreserve,
-    /// It is reserved for again, under the same key, and then settled.
+    /// Reserved again under the same key, and then recorded.
     Again { tokens: u64 },
-    /// Its driver died, and another one takes over.
+    /// The driver dies and another one takes over.
     Crash,
-    /// The run parks and goes on later.
+    /// The run parks and continues later.
     Park,
 }
 
 type Script = Vec<(u64, End)>;
 
-/// Scripts of all runs, whose calls use at most so many tokens more than was reserved.
+/// Generates scripts for all runs; their calls use at most `most` tokens more than reserved.
 fn scripts(most: i64) -> impl Strategy<Value = Vec<Script>> {
     let end = prop_oneof![
         4 => (-20..=most, any::<bool>()).prop_map(|(more, twice)| End::Settle { more, twice }),
@@ -51,9 +51,9 @@ fn scripts(most: i64) -> impl Strategy<Value = Vec<Script>> {
 struct Runner {
     store: Arc<dyn Store>,
     lease: Lease,
-    /// What all calls together were recorded to have used.
+    /// Recorded usage of all calls of all runs.
     used: Arc<AtomicU64>,
-    /// The most that may be spent and reserved.
+    /// The upper limit for spent plus reserved tokens.
     most: u64,
 }
 
@@ -143,7 +143,7 @@ impl Runner {
         self.store.append(&self.lease, batch).await.unwrap();
     }
 
-    /// Takes the lease back, for an owner of its own, so that no other run dies with this one.
+    /// Claims the lease again, for a separate owner per run, so that a crash affects only one run.
     async fn claim(&mut self) {
         let claim = Claim {
             only: Some(self.lease.run.clone()),
@@ -181,8 +181,8 @@ async fn spent(store: &dyn Store) -> SpentRow {
     rows.pop().unwrap_or_default()
 }
 
-/// Lets all runs go at once. A call may use up to `over` more than was reserved for it, and each
-/// run has one in flight, so that this is the most by which the budget is overspent.
+/// Starts all runs at once. A call may use up to `over` tokens more than reserved, and each run has one call
+/// in flight, so the budget is overspent by at most `over` per run.
 async fn race(store: Arc<dyn Store>, scripts: Vec<Script>, over: u64) {
     let used = Arc::new(AtomicU64::new(0));
     let mut runners = Vec::new();
@@ -197,7 +197,7 @@ async fn race(store: Arc<dyn Store>, scripts: Vec<Script>, over: u64) {
             used,
             most,
         };
-        // Every run has an owner of its own, who can die alone.
+        // Gives every run its own owner, so that owners can die separately.
         runner.end("", 0, End::Park).await;
         runners.push(runner);
     }
@@ -231,13 +231,13 @@ fn races(scripts: Vec<Script>, over: u64) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Calls that use no more than was reserved never pass the limit, at any instant.
+    /// Calls that stay within their reservations never exceed the limit at any instant.
     #[test]
     fn a_budget_is_never_overspent(scripts in scripts(0)) {
         races(scripts, 0);
     }
 
-    /// Calls that use more pass it by no more than that, once per run.
+    /// Calls that use more than reserved exceed the limit by at most that much, once per run.
     #[test]
     fn a_budget_is_overspent_by_calls_in_flight_only(scripts in scripts(15)) {
         races(scripts, 15);

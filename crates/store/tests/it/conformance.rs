@@ -1,4 +1,4 @@
-//! Every backend keeps every rule.
+//! The conformance suite over both backends.
 
 use deft_store::{Sqlite, SqliteOptions};
 use deft_store_testkit::{Memory, conformance};
@@ -13,7 +13,7 @@ async fn sqlite_keeps_the_rules() {
     sqlite().await;
 }
 
-/// On such a runtime a caller without other waiters commits on its own thread.
+/// On a multi-threaded runtime, a caller without other waiters commits on its own thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn sqlite_keeps_the_rules_on_the_thread_that_asks() {
     sqlite().await;

@@ -1,4 +1,4 @@
-//! A row that cannot be read is an error that names its table and key, never a default.
+//! An unreadable row causes an error that names its table and key; it is never replaced by a default.
 
 use deft_model::RunId;
 use deft_store::{
@@ -7,17 +7,17 @@ use deft_store::{
 
 use crate::support::{admission, at, open, start};
 
-/// A damaged row of one table, a request that reads it, and where the error says it is.
+/// A damaged row, a request that reads it, and the expected location in the error.
 struct Case {
     table: &'static str,
-    /// Writes the row, as a damaged disk or another program would leave it.
+    /// Writes the row as a damaged disk or another program would leave it.
     sql: &'static str,
     ask: for<'a> fn(&'a dyn Store) -> Answer<'a, ()>,
     key: &'static str,
     reason: &'static str,
 }
 
-/// Drops the result of a request: only its error matters here.
+/// Drops the result of a request; only its error matters here.
 macro_rules! ask {
     ($store:ident => $request:expr) => {
         |$store| Box::pin(async move { $request.await.map(drop) })
@@ -223,7 +223,7 @@ async fn a_damaged_row_is_named_by_table_and_key() {
     }
 }
 
-/// Every table with values that deft reads has a case; the others hold only keys and words.
+/// Every table with values that deft parses has a case; the other tables contain only keys and words.
 #[test]
 fn every_table_has_a_case() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The file: what is in it survives, and what is not ours is refused.
+//! Files: their contents survive, and files of other programs are refused.
 
 use std::path::Path;
 
@@ -35,11 +35,11 @@ async fn everything_is_there_after_reopening() {
     assert_eq!(store.events(None, 0, 9).await.unwrap(), events);
     let text = store.revision("sha256:1").await.unwrap();
     assert_eq!(text.as_deref(), Some("text"));
-    // The lease is as good as before.
+    // The lease is still valid.
     store.append(&lease, bulky(10)).await.unwrap();
 }
 
-/// Words are in tables that nothing else refers to.
+/// The index of words is in tables that no other table refers to.
 #[tokio::test]
 async fn words_are_found_after_reopening_and_by_who_only_reads() {
     let folder = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ async fn words_are_found_after_reopening_and_by_who_only_reads() {
     assert_eq!(left, 1);
 }
 
-/// Beside a log that another process keeps, and with no log at all.
+/// Reads next to a log that another connection has open, and without any log.
 #[tokio::test]
 async fn a_store_can_be_opened_only_to_be_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ async fn numbers_of_deleted_events_are_not_given_again() {
     let other = rusqlite::Connection::open(&path).unwrap();
     for round in 1..=3 {
         other.execute("DELETE FROM event", []).unwrap();
-        // What keeps the place of the newest one is no event, and there is only one of it.
+        // The row that keeps the newest number is not an event, and exists only once.
         assert_eq!(store.events(None, 0, 9).await.unwrap(), []);
         assert_eq!(store.events(Some(&lease.run), 0, 9).await.unwrap(), []);
         let rows = other.query_row("SELECT count(*) FROM event", [], |row| row.get(0));
@@ -142,7 +142,7 @@ fn pages(path: &Path) -> u64 {
     std::fs::metadata(path).unwrap().len() / 4096
 }
 
-/// A store whose log should have so many pages at most, and into which some were written.
+/// Opens a store with `log_pages` and writes at least `pages` pages.
 async fn written(path: &Path, log_pages: u32, pages: usize) -> Sqlite {
     let options = SqliteOptions {
         log_pages,
@@ -159,7 +159,7 @@ async fn written(path: &Path, log_pages: u32, pages: usize) -> Sqlite {
 async fn long_log(folder: &Path) {
     let path = folder.join("a.db");
     let _store = written(&path, 30, 500).await;
-    // The log never gets much longer than four times what it should be.
+    // The log never gets much longer than four times its configured length.
     let [log, file] = [pages(&path.with_extension("db-wal")), pages(&path)];
     assert!(
         log < 150 && file > 400,
@@ -181,7 +181,7 @@ async fn a_log_is_copied_by_the_thread_that_commits_itself() {
 async fn a_long_log_is_copied_when_nobody_wants_anything() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("b.db");
-    // The tables themselves make the log longer than that, and not four times as long.
+    // The schema alone exceeds the configured length, but not four times that.
     let _store = written(&path, 30, 1).await;
     let copied = async {
         while pages(&path) < 30 {
@@ -224,7 +224,7 @@ async fn a_newer_format_is_refused() {
     assert!(run.is_some());
 }
 
-/// Reasons to wait that format 4 told apart by their first words have a kind afterwards.
+/// Format 4 distinguished wait reasons by their first words; the migration gives them a kind.
 #[tokio::test]
 async fn old_reasons_to_wait_get_a_kind() {
     let reasons = [
@@ -257,7 +257,7 @@ async fn old_reasons_to_wait_get_a_kind() {
     }
 }
 
-/// A file that an older deft wrote is brought up to date, with what is in it.
+/// A file written by an older deft is migrated with its contents.
 #[tokio::test]
 async fn an_older_format_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
@@ -308,7 +308,7 @@ fn a_folder_that_is_missing_or_closed_is_named() {
     let error = refusal(&missing);
     assert!(matches!(error, Error::NoAccess { .. }), "{error}");
     assert!(error.hint().is_some());
-    // A folder that no user can write to, not even root.
+    // No user can write to this folder, not even root.
     let closed = refusal(Path::new("/proc/self/deft.db"));
     assert!(matches!(closed, Error::NoAccess { .. }), "{closed}");
     let itself = refusal(folder.path());

@@ -1,4 +1,4 @@
-//! A database that is deleted, replaced or overwritten while it is open is used no more.
+//! A database that is deleted, replaced or overwritten while open is not used any further.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn log(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
 }
 
-/// Does something to the files of an open store, and gives what a write and a read say then.
+/// Modifies the files of an open store and returns the errors of two writes and a read after that.
 async fn change(harm: impl FnOnce(&Path)) -> [Option<Error>; 3] {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap().join("deft.db");
@@ -25,7 +25,7 @@ async fn change(harm: impl FnOnce(&Path)) -> [Option<Error>; 3] {
     let admitted = store.admit(admission("r2")).await.err();
     let read = store.run(&RunId::new("r1")).await.err();
     drop(store);
-    // Nothing of it reached the file that is there now.
+    // Nothing was written to the file now at the path.
     if path.exists() && log(&path).exists() {
         let now = Sqlite::open(&path, &impatient());
         if let Ok(now) = now {
@@ -35,7 +35,7 @@ async fn change(harm: impl FnOnce(&Path)) -> [Option<Error>; 3] {
     [appended, admitted, read].map(|error| error.map(|error| relative(error, folder.path())))
 }
 
-/// The same error with the name of the file instead of its path.
+/// Replaces the path in the error by the file name.
 fn relative(error: Error, folder: &Path) -> Error {
     match error {
         Error::FileChanged { path, change } => {
@@ -62,7 +62,7 @@ async fn a_deleted_file_takes_and_gives_nothing() {
     assert_eq!(errors, changed("deft.db", FileChange::Deleted));
 }
 
-/// Here commits are made on the calling thread.
+/// Commits are made on the calling thread here.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_deleted_file_takes_nothing_from_the_thread_that_commits_itself() {
     let errors = change(|path| fs::remove_file(path).unwrap()).await;
@@ -101,7 +101,7 @@ async fn an_emptied_file_takes_and_gives_nothing() {
     assert_eq!(errors, changed("deft.db", FileChange::Overwritten));
 }
 
-/// An older state of the same database, after checkpoints by its own process.
+/// An older copy of the same database is restored after checkpoints by the process itself.
 #[tokio::test]
 async fn a_restored_backup_is_noticed_behind_checkpoints() {
     let folder = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ async fn a_restored_backup_is_noticed_behind_checkpoints() {
     assert_eq!(error, Error::FileChanged { path, change });
 }
 
-/// Copies its log into the file after every few commits.
+/// Opens a store that copies its log into the file every few commits.
 fn small_log(path: &Path) -> Sqlite {
     let options = SqliteOptions {
         log_pages: 4,

@@ -1,4 +1,4 @@
-//! The conformance suite over every backend here, and what only the file promises.
+//! The conformance suite over all backends, and tests of the file backend.
 
 #![expect(
     clippy::wildcard_enum_match_arm,

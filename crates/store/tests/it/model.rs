@@ -1,6 +1,6 @@
-//! Random sequences of requests get the same answers from the file as from memory.
+//! Random sequences of requests get the same answers from the file store as from the in-memory store.
 //!
-//! `Memory` is simple enough to be the model. Time only moves forward, as it does for users.
+//! `Memory` is simple enough to be the model. Time only moves forward, as in production.
 
 mod mind;
 
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use crate::support::at;
 use mind::{Ask, Beside};
 
-/// One request. Numbers choose among a few names, so that requests meet.
+/// One request. Numbers choose among a few names, so that requests refer to the same rows.
 #[derive(Clone, Debug)]
 enum Op {
     Admit {
@@ -98,7 +98,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The same requests for two stores, and what was learnt from their equal answers.
+/// Two stores that get the same requests, and values taken from their equal answers.
 struct Pair {
     memory: Memory,
     sqlite: Sqlite,
@@ -187,7 +187,7 @@ impl Pair {
                     limit: u32::from(age % 4) + 1,
                     only_count: age % 5 == 0,
                 };
-                // Cached results that are too old may be swept away earlier, so their number is free.
+                // The number of expired results is not compared: each store may delete them earlier.
                 let pruned = self.same(|store| {
                     let pruned = store.prune(wish.clone());
                     Box::pin(async { pruned.await.map(|pruned| (pruned.runs, pruned.events)) })
@@ -346,7 +346,7 @@ impl Pair {
         }
     }
 
-    /// Everything that can be read is the same.
+    /// Asserts that all reads return the same.
     async fn compare(&self) {
         for statuses in [vec![], vec![RunStatus::Waiting, RunStatus::Done]] {
             let filter = RunFilter {

@@ -10,14 +10,14 @@ use deft_store::{RunFilter, Sqlite, SqliteOptions};
 
 use crate::support::{admit, bulky, start, wish};
 
-/// Where the other process finds the file. Only the test below sets it.
+/// The variable with the path of the file for the other process. Only the test below sets it.
 const FILE: &str = "DEFT_STORE_TEST_FILE";
 
 fn open(path: &Path) -> Arc<Sqlite> {
     Arc::new(Sqlite::open(path, &SqliteOptions::default()).unwrap())
 }
 
-/// Claims until nothing is left.
+/// Claims runs until none is due.
 async fn claim_all(store: Arc<Sqlite>, owner: String) -> Vec<String> {
     let mut claimed = Vec::new();
     while let Some(run) = store.claim(wish(&owner)).await.unwrap() {
@@ -60,7 +60,7 @@ async fn each_store_sees_that_the_other_wrote() {
 
 #[test]
 fn many_may_make_the_file_at_once() {
-    // A new file each time: what goes wrong goes wrong in the first instants.
+    // A new file each time: races occur only while the file is being created.
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deft.db");
@@ -72,7 +72,7 @@ fn many_may_make_the_file_at_once() {
     }
 }
 
-/// This test program again, as another process that runs one test.
+/// Starts this test program as another process that runs one test.
 fn another_process(path: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "sharing::the_other_process"])
@@ -81,7 +81,7 @@ fn another_process(path: &Path) -> Child {
         .unwrap()
 }
 
-/// Does nothing unless it is the other process.
+/// Does nothing unless this is the other process.
 #[tokio::test]
 #[expect(
     clippy::disallowed_methods,
@@ -108,7 +108,7 @@ async fn two_processes_share_a_file() {
         admit(&*store, &format!("r{n}")).await;
     }
     let mut other = another_process(&path);
-    // This process keeps its writer busy all the time, and the other one still gets its turn.
+    // This process keeps its writer busy, but the other process still gets its turn.
     let busy: Vec<_> = (0..8)
         .map(|n| {
             let store = Arc::clone(&store);

@@ -1,4 +1,4 @@
-//! Short ways to make what the tests need.
+//! Helpers for the tests of this crate.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(crate) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
 }
 
-/// A store that gives up on locks soon.
+/// Opens a store with a short lock timeout.
 pub(crate) fn open(path: &Path) -> Sqlite {
     Sqlite::open(path, &impatient()).unwrap()
 }
@@ -81,7 +81,7 @@ pub(crate) fn wish(owner: &str) -> Claim {
     }
 }
 
-/// One event with a body of so many bytes.
+/// Returns a batch with one event whose body has `bytes` bytes.
 pub(crate) fn bulky(bytes: usize) -> Batch {
     Batch {
         events: vec![NewEvent {

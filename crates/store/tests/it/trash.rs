@@ -1,4 +1,4 @@
-//! Rows that leave and come back, as JSON lines.
+//! Export and restoration of rows as JSON lines.
 
 use deft_model::{MessageRole, Outcome, RunId};
 use deft_store::prelude::*;
@@ -41,7 +41,7 @@ fn success() -> Batch {
     }
 }
 
-/// The number of a deleted row may be given to another one meanwhile.
+/// The number of a deleted row may be given to another row.
 #[tokio::test]
 async fn a_conversation_comes_back_beside_its_successor() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +64,7 @@ async fn a_conversation_comes_back_beside_its_successor() {
     assert_eq!(store.messages("conv_2", 0, 9).await.unwrap().len(), 1);
     let hits = store.search_conversations("tide", 9).await.unwrap();
     assert_eq!(hits.len(), 2);
-    // What exists stays as it is.
+    // Existing rows stay as they are.
     assert_eq!(store.restore(lines).await.unwrap(), 0);
     assert_eq!(store.messages("conv_1", 0, 9).await.unwrap(), messages);
 }

@@ -1,4 +1,4 @@
-//! Locks and full disks: told apart, harmless, and over when they are over.
+//! Locks and full disks: distinct errors, no lost data, and full recovery.
 
 use deft_model::RunId;
 use deft_store::prelude::*;
@@ -11,7 +11,7 @@ async fn a_lock_of_another_process_is_told_and_passes() {
     lock_of_another_process().await;
 }
 
-/// Here the first commit is tried on this thread, and handed over when the file is locked.
+/// The first commit is tried on this thread, and passed to the writer because the file is locked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_lock_is_told_to_the_thread_that_commits_itself() {
     lock_of_another_process().await;
@@ -30,7 +30,7 @@ async fn lock_of_another_process() {
         assert_eq!(error, Error::Locked { path: path.clone() });
         assert!(error.hint().is_some());
     }
-    // Reading goes on meanwhile.
+    // Reads still work.
     assert!(store.run(&RunId::new("r1")).await.unwrap().is_some());
     other.execute_batch("COMMIT").unwrap();
     admit(&store, "r2").await;
@@ -60,7 +60,7 @@ async fn a_full_disk_is_told_to_the_thread_that_commits_itself() {
     full_disk().await;
 }
 
-/// The file may not grow: writes that need room fail, everything else goes on.
+/// Limits the size of the file: writes that need space fail, all other requests succeed.
 async fn full_disk() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
@@ -81,7 +81,7 @@ async fn full_disk() {
     assert_eq!(error, Error::Full { path: path.clone() });
     assert!(error.hint().is_some());
     assert!(stored > 3);
-    // Several at once, of which those without room are told and the others are kept.
+    // Of several concurrent writes, those without space fail and the others are stored.
     let answers: Vec<_> = (0..6)
         .map(|n| store.append(&lease, bulky(if n % 2 == 0 { 100_000 } else { 1 })))
         .collect();
@@ -93,7 +93,7 @@ async fn full_disk() {
     }
     let events = store.events(None, 0, 1000).await.unwrap();
     assert_eq!(events.len(), stored);
-    // Room is made.
+    // Frees space.
     let other = rusqlite::Connection::open(&path).unwrap();
     other
         .execute("DELETE FROM event WHERE seq < 4", [])

@@ -1,7 +1,7 @@
-//! Words for what the parser reports.
+//! Error messages for faults that the parser reports.
 //!
-//! The parser names the token that it expected; a person wants to know what to change. Faults
-//! that show in the tokens alone are found by `scan` before the text is parsed.
+//! The parser names the token that it expected; these messages say what to change. `scan` finds faults that
+//! are visible in the tokens alone before the text is parsed.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use ruff_text_size::Ranged as _;
 use super::scan::{Token, ends_operand, starts_operand};
 use crate::error::{SyntaxError, house_style};
 
-/// The first error of the parser.
+/// Returns the message for the parser's first error.
 pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxError {
     let span = clamp(text, &error.location.into());
     let explain = Explain { text, tokens };
@@ -64,7 +64,7 @@ pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxE
     }
 }
 
-/// Syntax of a Python that is newer than the one conditions follow.
+/// Returns the error for syntax of a newer Python than conditions support.
 pub(super) fn newer(text: &str, error: &UnsupportedSyntaxError) -> SyntaxError {
     if let Newer::UnpackingInComprehension(_) = error.kind {
         return misplaced_star(clamp(text, &error.range().into()));
@@ -107,7 +107,7 @@ impl Explain<'_> {
         }
     }
 
-    /// An escape that is cut short; the parser reports where the digits end.
+    /// Returns the error for an incomplete escape; the parser only reports where its digits end.
     fn escape(&self, span: Range<usize>) -> SyntaxError {
         let start = self.text[..span.start].rfind('\\').unwrap_or(span.start);
         let (width, end) = match self.text.as_bytes().get(start + 1) {
@@ -175,7 +175,7 @@ impl Explain<'_> {
         }
     }
 
-    /// The place of the first token at or behind a span.
+    /// Returns the index of the first token that ends after the start of `span`.
     fn token_at(&self, span: &Range<usize>) -> usize {
         let found = self
             .tokens
@@ -184,13 +184,13 @@ impl Explain<'_> {
         found.unwrap_or(self.tokens.len() - 1)
     }
 
-    /// A span together with the token before it.
+    /// Returns `span` extended to include the token before it.
     fn before(&self, span: &Range<usize>) -> Range<usize> {
         let before = self.token_at(span).checked_sub(1);
         before.map_or(span.clone(), |at| self.tokens[at].span().start..span.end)
     }
 
-    /// The last token of a kind before a span.
+    /// Returns the last token of this kind before `span`.
     fn opener(&self, kind: TokenKind, span: &Range<usize>) -> Option<Token> {
         let before = &self.tokens[..self.token_at(span)];
         before
@@ -200,7 +200,8 @@ impl Explain<'_> {
             .copied()
     }
 
-    /// `if` without `else`, or `lambda` without `:`; anything but an end in between is unexpected.
+    /// Returns the error for `if` without `else` or `lambda` without `:`, if an end follows; otherwise the
+    /// token is unexpected.
     fn without(&self, kind: TokenKind, span: &Range<usize>) -> SyntaxError {
         let (word, other, hint) = match kind {
             TokenKind::If => ("if", "else", Some("write `a if test else b`")),
@@ -219,14 +220,14 @@ impl Explain<'_> {
         }
     }
 
-    /// `f(a.b = 1)`: the `=` behind a span.
+    /// Returns the error for the `=` after a span, as in `f(a.b = 1)`.
     fn assignment(&self, span: &Range<usize>) -> SyntaxError {
         let behind = self.tokens[self.token_at(span)..].iter();
         let equal = behind.clone().find(|token| token.kind == TokenKind::Equal);
         self.unexpected(&equal.map_or(span.clone(), |equal| equal.span()))
     }
 
-    /// The error for a token that cannot stand where it does.
+    /// Returns the error for a token at a place where it is not allowed.
     fn unexpected(&self, span: &Range<usize>) -> SyntaxError {
         let at = self.token_at(span);
         let token = self.tokens[at];
@@ -253,14 +254,14 @@ impl Explain<'_> {
         }
     }
 
-    /// Where what stands before a token says more than the token.
+    /// Returns an error about the previous token, if that is more helpful than one about the token itself.
     fn after(&self, before: Token, token: Token) -> Option<SyntaxError> {
         let adjacent = before.span().end == token.span().start;
         match (before.kind, token.kind) {
             (TokenKind::Dot, _) => {
                 Some(SyntaxError::new("expected a name after `.`", before.span()))
             }
-            // A dict may be empty; these are the braces of an f-string.
+            // An empty dict is valid, so these are the braces of an f-string.
             (TokenKind::Lbrace, TokenKind::Rbrace) => {
                 let message = "empty expression in an f-string";
                 Some(SyntaxError::new(message, before.span()))
@@ -286,7 +287,7 @@ impl Explain<'_> {
         }
     }
 
-    /// Whether a `lambda` stands before a token and no `:` behind it.
+    /// Whether a `lambda` before the token has no `:`.
     fn has_open_lambda(&self, token: Token) -> bool {
         let before = &self.tokens[..self.token_at(&token.span())];
         let last = |kind| before.iter().rposition(|token| token.kind == kind);
@@ -320,7 +321,7 @@ impl Explain<'_> {
     }
 }
 
-/// True for tokens after which the text stops or a bracket closes.
+/// Whether the text ends or a bracket closes at this token.
 fn stops(kind: TokenKind) -> bool {
     matches!(
         kind,
@@ -332,11 +333,7 @@ fn stops(kind: TokenKind) -> bool {
     )
 }
 
-/// A token's text for a message, without the rest of a long string.
+/// Shortens the text of a token for a message.
 fn short(text: &str) -> String {
-    const MAX_CHARS: usize = 24;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    deft_model::clip(text, 24)
 }

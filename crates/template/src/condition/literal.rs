@@ -1,4 +1,4 @@
-//! Turns literals of the parser's tree into ours: numbers, strings and f-strings.
+//! Conversion of literals from the parser's tree to ours: numbers, strings and f-strings.
 
 use deft_values::ast::{Constant, Conversion, ExprKind, FStringPart};
 use ruff_python_ast::{
@@ -10,10 +10,10 @@ use super::explain::misplaced_star;
 use super::lower::{LowerResult, lower as lower_expr, span};
 use crate::error::SyntaxError;
 
-/// `CPython` refuses longer decimal integers as well, since reading them takes quadratic time.
+/// `CPython` also refuses longer decimal integers, because parsing them takes quadratic time.
 const MAX_DECIMAL_DIGITS: usize = 4300;
 
-/// Python 3.11 takes a value inside a format, but no value inside that one's format.
+/// Python 3.11 allows a value inside a format spec, but none inside that value's format spec.
 const MAX_LEVEL: usize = 2;
 
 pub(super) fn lower(text: &str, expr: &Python) -> LowerResult<ExprKind> {
@@ -45,7 +45,7 @@ fn number(text: &str, node: &python::ExprNumberLiteral) -> LowerResult<Constant>
     }
 }
 
-/// The value of an integer literal.
+/// Parses an integer literal.
 fn int(text: &str) -> Constant {
     let (digits, radix) = match text.get(..2) {
         Some("0x" | "0X") => (&text[2..], 16),
@@ -68,8 +68,8 @@ fn string(text: &str, node: &python::ExprStringLiteral) -> LowerResult<String> {
     Ok(joined)
 }
 
-/// The text of a literal. The parser puts a replacement character where an escape is no character,
-/// as a lone surrogate is none outside Python.
+/// Returns the text of a literal. Fails for the escape of a lone surrogate, which is a character only in
+/// Python; the parser replaces it by U+FFFD.
 fn checked<'t>(text: &str, literal: &'t python::StringLiteral) -> LowerResult<&'t str> {
     let span = span(literal);
     let source = &text[span.clone()];
@@ -88,7 +88,7 @@ fn checked<'t>(text: &str, literal: &'t python::StringLiteral) -> LowerResult<&'
     }
 }
 
-/// Where an escape for a lone surrogate stands.
+/// Returns the span of the first escape for a lone surrogate.
 fn surrogate(source: &str) -> Option<std::ops::Range<usize>> {
     let escape = |at: usize| {
         let width = match source.as_bytes().get(at + 1)? {
@@ -165,7 +165,7 @@ fn value(
         ConversionFlag::Str => Some(Conversion::Str),
         ConversionFlag::Repr => Some(Conversion::Repr),
         ConversionFlag::Ascii => Some(Conversion::Ascii),
-        // `{x=}` shows the value as `repr` does, unless it says how to show it.
+        // `{x=}` formats the value with `repr`, unless it has a format or conversion.
         ConversionFlag::None if element.debug_text.is_some() && format.is_none() => {
             Some(Conversion::Repr)
         }
@@ -179,7 +179,7 @@ fn value(
     Ok(())
 }
 
-/// Appends text, joined with text that stands before it.
+/// Appends text, merged with a preceding literal.
 fn push_text(parts: &mut Vec<FStringPart>, text: &str) {
     if text.is_empty() {
         return;

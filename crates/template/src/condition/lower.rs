@@ -1,7 +1,7 @@
-//! Turns the parser's tree into ours.
+//! Conversion of the parser's tree to ours.
 //!
-//! Literals are in `literal`. What Python takes and a condition does not (`await`, `yield`,
-//! targets that change a value) is refused here.
+//! Literals are converted in `literal`. Python syntax that conditions do not support (`await`, `yield`,
+//! assignments to attributes and items) is refused here.
 
 use std::ops::Range;
 
@@ -300,7 +300,7 @@ fn loop_target(expr: &Python) -> LowerResult<Target> {
     }
 }
 
-/// What an expression binds when it is assigned to.
+/// Converts an expression to an assignment target.
 fn target(expr: &Python) -> LowerResult<Target> {
     match expr {
         Python::Name(name) => Ok(Target::Name(Ident {
@@ -323,7 +323,7 @@ fn target(expr: &Python) -> LowerResult<Target> {
     }
 }
 
-/// The error for an expression that Python takes and a condition does not.
+/// Returns the error for an expression that Python allows but conditions do not.
 fn refused(text: &str, expr: &Python) -> SyntaxError {
     let span = span(expr);
     let word = text[span.clone()]

@@ -1,8 +1,8 @@
 //! Conditions: Python expressions that decide whether a step runs.
 //!
-//! A condition is parsed by the parser of the sandbox's Python, since its meaning is Python's and
-//! not Jinja's, lowered to a small tree and evaluated in `eval`. What only a full Python can do is an error of its own kind; there is no
-//! interpreter here to hand it to.
+//! Conditions have Python's semantics, not Jinja's, so they are parsed with the parser of the sandbox's
+//! Python, lowered to a small tree and evaluated in `eval`. An expression that requires full Python is an
+//! error of its own kind; this crate has no interpreter for it.
 
 mod eval;
 mod explain;
@@ -22,19 +22,19 @@ use crate::markup::has_markup;
 use crate::names::NameUse;
 use crate::scope::{Scope, Slots};
 
-/// A condition that has been parsed.
+/// A parsed condition.
 #[derive(Clone, Debug)]
 pub struct Condition {
     source: String,
     expr: Expr,
     names: Vec<NameUse>,
-    /// Every name in it once, for the table that keeps what the scope says.
+    /// Every name in it once, for the cache of values read from the scope.
     read: Box<[String]>,
     unsupported: Option<(String, Range<usize>)>,
 }
 
 impl Condition {
-    /// Parses a Python expression; `{{ … }}` around the whole of it is ignored.
+    /// Parses a Python expression; `{{ … }}` around the whole expression is ignored.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let range = contents(text);
         if text[range.clone()].trim().is_empty() {
@@ -58,43 +58,43 @@ impl Condition {
         })
     }
 
-    /// The text that was given.
+    /// Returns the original text.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The names it reads, in the order of the text; every use is listed.
+    /// Returns all uses of free names, in text order.
     pub fn names(&self) -> &[NameUse] {
         &self.names
     }
 
-    /// What in it takes a full Python whatever the values are, as far as that can be told without
-    /// them, and where it is.
+    /// Returns the first part that requires full Python whatever its values are, and its span. Cases that
+    /// depend on values are not found.
     pub fn unsupported(&self) -> Option<&(String, Range<usize>)> {
         self.unsupported.as_ref()
     }
 
-    /// The value of the expression as JSON; a tuple or set becomes a list.
+    /// Evaluates the expression to JSON; tuples and sets become lists.
     pub fn evaluate(&self, scope: &dyn Scope) -> Result<serde_json::Value, EvalError> {
         let slots = Slots::new(&self.read);
         let value = eval::json(&self.expr, scope, &slots);
         value.map_err(|fault| fault.finish(&self.source))
     }
 
-    /// Whether Python takes the value of the expression for true.
+    /// Evaluates the expression to its truth value, by Python's rules.
     pub fn is_true(&self, scope: &dyn Scope) -> Result<bool, EvalError> {
         let slots = Slots::new(&self.read);
         let truth = eval::truth(&self.expr, scope, &slots);
         truth.map_err(|fault| fault.finish(&self.source))
     }
 
-    /// The syntax tree.
+    /// Returns the syntax tree.
     pub fn expr(&self) -> &Expr {
         &self.expr
     }
 }
 
-/// The range of the expression itself, without blanks and `{{ … }}` around it.
+/// Returns the range of the expression itself, without surrounding blanks and `{{ … }}`.
 fn contents(text: &str) -> Range<usize> {
     let trimmed = text.trim();
     let start = text.len() - text.trim_start().len();
@@ -104,14 +104,14 @@ fn contents(text: &str) -> Range<usize> {
     let Some(inner) = inner else {
         return start..start + trimmed.len();
     };
-    // `{{-` and `-}}` trim white space in Jinja; the signs are no part of the expression.
+    // `{{-` and `-}}` trim white space in Jinja; the signs are not part of the expression.
     let left = usize::from(inner.starts_with(['-', '+']));
     let right = usize::from(inner.len() > left && inner.ends_with(['-', '+']));
     let start = start + 2;
     start + left..start + inner.len() - right
 }
 
-/// Points out template syntax in the middle of a condition, where Python cannot make sense of it.
+/// Adds a hint to an error that is caused by template syntax inside a condition.
 fn explain_markup(text: &str, range: &Range<usize>, error: SyntaxError) -> SyntaxError {
     if error.hint.is_some() || !has_markup(&text[range.clone()]) {
         return error;

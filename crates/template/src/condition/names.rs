@@ -1,8 +1,8 @@
-//! Finds the names that a condition reads and does not bind itself.
+//! Free names of a condition: those that it reads and does not bind itself.
 //!
-//! The walk follows the order of evaluation, so that `n` is bound behind `(n := 1)`, but free
-//! before it. Three rules of Python about `:=` in comprehensions are checked on the way, as they
-//! need the same scopes. Builtins are not reported, and whether a name exists is not known here.
+//! The walk follows the order of evaluation: `n` is bound after `(n := 1)`, but free before it. Python's
+//! three rules about `:=` in comprehensions are checked here too, because they need the same scopes.
+//! Builtins are not reported. Not here: whether a name exists.
 
 use std::ops::Range;
 
@@ -13,9 +13,9 @@ use deft_values::ast::{
 use crate::error::SyntaxError;
 use crate::names::{NameUse, in_text_order};
 
-/// Builtins of Python that a condition may use, sorted.
+/// The builtins of Python that a condition may use, sorted.
 ///
-/// `id` and `input` are left out: in a skill they are names of values far more often.
+/// `id` and `input` are missing on purpose: in skills they are usually names of values.
 #[rustfmt::skip]
 const BUILTINS: [&str; 48] = [
     "abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr",
@@ -25,7 +25,7 @@ const BUILTINS: [&str; 48] = [
     "set", "slice", "sorted", "str", "sum", "tuple", "type", "zip",
 ];
 
-/// Builtins that only a full Python can call, sorted.
+/// Builtins that require full Python, sorted.
 const FULL: [&str; 7] = [
     "bytearray",
     "bytes",
@@ -36,7 +36,7 @@ const FULL: [&str; 7] = [
     "slice",
 ];
 
-/// Lists the free names of a condition in the order of the text.
+/// Returns the free names of a condition in text order.
 pub(super) fn collect(expr: &Expr) -> Result<Names, SyntaxError> {
     let mut walk = Walk::default();
     walk.expr(expr);
@@ -54,13 +54,13 @@ pub(super) fn collect(expr: &Expr) -> Result<Names, SyntaxError> {
 pub(super) struct Names {
     /// Every use of a name that is neither bound nor a builtin.
     pub(super) free: Vec<NameUse>,
-    /// Every name once, bound ones and builtins included: a scope may know them too.
+    /// Every name once, including bound ones and builtins, because a scope may define these too.
     pub(super) read: Box<[String]>,
-    /// The first thing that takes a full Python, whatever the values are.
+    /// The first part that requires full Python, whatever its values are.
     pub(super) unsupported: Option<(String, Range<usize>)>,
 }
 
-/// Whether a name is a builtin of Python.
+/// Returns the name of a builtin of Python.
 pub(super) fn builtin(name: &str) -> Option<&'static str> {
     let at = BUILTINS.binary_search(&name).ok()?;
     Some(BUILTINS[at])
@@ -75,14 +75,14 @@ struct Walk<'e> {
     read: Vec<&'e str>,
     /// Parameters and targets whose scope is open.
     bound: Vec<&'e str>,
-    /// Names assigned with `:=`, which outlive the comprehension they stand in.
+    /// Names assigned with `:=`, which outlive their comprehension.
     assigned: Vec<&'e str>,
-    /// Targets of the comprehensions around, up to the next lambda.
+    /// Targets of the enclosing comprehensions, up to the next lambda.
     targets: Vec<&'e str>,
-    /// True inside the part of a comprehension behind `in`.
+    /// Whether the walk is inside the part of a comprehension after `in`.
     in_iter: bool,
     unsupported: Option<(String, Range<usize>)>,
-    /// The first error; the walk goes on behind it, as that keeps the stack frames small.
+    /// The first error. The walk continues after it, which keeps the stack frames small.
     error: Option<SyntaxError>,
 }
 
@@ -175,7 +175,7 @@ impl<'e> Walk<'e> {
             self.uses.push(NameUse {
                 name: name.to_owned(),
                 span: span.clone(),
-                // A result that is missing counts as `None` in a condition.
+                // In a condition, a missing result evaluates to `None`.
                 guarded: true,
                 printed: false,
                 attribute,
@@ -183,7 +183,7 @@ impl<'e> Walk<'e> {
         }
     }
 
-    /// What an attribute or key is read on.
+    /// Walks the owner of an attribute or key.
     fn member(&mut self, value: &'e Expr, attribute: impl FnOnce() -> Attribute) {
         match &value.kind {
             ExprKind::Name(name) => self.read(name, &value.span, attribute()),
@@ -193,7 +193,7 @@ impl<'e> Walk<'e> {
 
     fn call(&mut self, callee: &'e Expr, args: &'e [Argument]) {
         match &callee.kind {
-            // The name of a method is not an attribute of the data.
+            // A method name is not an attribute of the data.
             ExprKind::Attribute { value, .. } => self.expr(value),
             ExprKind::Name(name) => {
                 self.full(name, &callee.span);
@@ -209,7 +209,7 @@ impl<'e> Walk<'e> {
         }));
     }
 
-    /// A call of a builtin that only a full Python has, unless the name means something else here.
+    /// Records a call of a builtin that requires full Python, unless the condition binds the name.
     fn full(&mut self, name: &str, span: &Range<usize>) {
         let own = self.bound.contains(&name) || self.assigned.contains(&name);
         if !own && FULL.binary_search(&name).is_ok() {
@@ -266,7 +266,7 @@ impl<'e> Walk<'e> {
         self.targets.truncate(targets);
     }
 
-    /// Binds the target of a clause; `assigned` tells which `:=` stood before the comprehension.
+    /// Binds the target of a clause; `assigned` is the number of `:=` before the comprehension.
     fn bind(&mut self, target: &'e Target, assigned: usize) {
         match target {
             Target::Name(ident) => {
@@ -309,7 +309,7 @@ fn rebound(ident: &Ident) -> SyntaxError {
     SyntaxError::new(message, ident.span.clone())
 }
 
-/// The key of `x["key"]`, with the span of its text where the quotes can be left out.
+/// Returns the key of `x["key"]`, with the span of the key without its quotes if possible.
 fn literal_key(index: &Expr) -> Attribute {
     let ExprKind::Constant(Constant::Str(key)) = &index.kind else {
         return None;
@@ -334,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Whether every way to call it that could be right is unsupported.
+    /// Whether every plausible call of `name` is unsupported.
     fn takes_python(name: &str) -> bool {
         let ways = [
             "", "1", "'a'", "[1]", "'a', 'b'", "1, 2", "str, 'a'", "str, str",

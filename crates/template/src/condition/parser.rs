@@ -1,9 +1,9 @@
-//! Parses a condition with the parser that the sandbox's interpreter uses.
+//! Parsing of conditions with the parser of the sandbox's Python.
 //!
-//! It takes what Python 3.11's `eval` takes, without `yield` and `await`, as if the whole stood in
-//! parentheses. `scan` looks at the tokens, `explain` words what the parser reports, and
-//! `lower` builds our tree. Names are not resolved; the rules of Python about `:=` in
-//! comprehensions need scopes and are checked in `names`.
+//! Accepts what Python 3.11's `eval` accepts, except `yield` and `await`, as if the text were in
+//! parentheses. `scan` checks the tokens, `explain` words the errors of the parser, and `lower` builds our
+//! tree. Names are not resolved; `names` checks Python's rules about `:=` in comprehensions, which need
+//! scopes.
 
 use std::ops::Range;
 
@@ -14,9 +14,9 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use super::{explain, lower, scan};
 use crate::error::SyntaxError;
 
-/// Parses `source[range]` as a whole.
+/// Parses `source[range]` as one expression.
 pub(super) fn parse(source: &str, range: Range<usize>) -> Result<Expr, SyntaxError> {
-    // Blanks for what stands before it keep all places as they are in `source`.
+    // Padding with blanks keeps all offsets as in `source`.
     let text = " ".repeat(range.start) + &source[range];
     scan::check_height(&text)?;
     let options =

@@ -1,9 +1,8 @@
-//! Looks over the tokens of a condition.
+//! Checks of a condition's tokens before parsing.
 //!
-//! The parser behind it reports the first place where Python cannot continue, which for an
-//! operator of another language or a bracket that is never closed is rarely the place to change.
-//! Nesting is bounded here too, so that recursion over the tree is safe. The grammar is not known
-//! here.
+//! The parser reports the first place where Python cannot continue; for an operator of another language or
+//! an unclosed bracket, that is rarely the place to change. Nesting is limited here too, so that recursion
+//! over the tree is safe. Not here: the grammar.
 
 use std::ops::Range;
 
@@ -14,13 +13,13 @@ use ruff_text_size::{Ranged as _, TextLen as _, TextRange};
 
 use crate::error::SyntaxError;
 
-/// How deep brackets may nest.
+/// Maximum nesting of brackets.
 const MAX_DEPTH: usize = 60;
 
-/// How many operators may follow each other, as each may make the tree higher.
+/// Maximum number of operators in a row, each of which may make the tree higher.
 const MAX_OPERATORS: usize = 200;
 
-/// A token and where it stands.
+/// A token and its span.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -33,7 +32,7 @@ impl Token {
     }
 }
 
-/// The tokens without comments and line ends, and one for the end.
+/// Returns the tokens without comments and line ends, followed by an end token.
 pub(super) fn tokens(text: &str, tokens: &Tokens) -> Vec<Token> {
     let blank = |kind| {
         matches!(
@@ -58,7 +57,7 @@ pub(super) fn tokens(text: &str, tokens: &Tokens) -> Vec<Token> {
         .collect()
 }
 
-/// Refuses operators of other languages and brackets that do not pair.
+/// Refuses operators of other languages and unpaired brackets.
 pub(super) fn check(text: &str, tokens: &[Token]) -> Result<(), SyntaxError> {
     check_brackets(text, tokens)?;
     check_foreign(text, tokens)
@@ -78,8 +77,8 @@ fn check_foreign(text: &str, tokens: &[Token]) -> Result<(), SyntaxError> {
             (TokenKind::Exclamation, _) if !in_fstring(&tokens[..at]) => {
                 return Err(foreign(text, token.span(), "use `not`"));
             }
-            // Python would build a set that holds a set or dict, and then fail, as neither can be
-            // in one. Who writes `{{ x }} == 1` means a template.
+            // Python would build a set that contains a set or dict, and fail because neither is hashable.
+            // `{{ x }} == 1` is meant as a template.
             (TokenKind::Lbrace, Some(TokenKind::Lbrace)) if !in_fstring(&tokens[..at]) => {
                 let span = token.span().start..token.span().end + 1;
                 return Err(SyntaxError::new("`{{` is template syntax", span));
@@ -92,7 +91,7 @@ fn check_foreign(text: &str, tokens: &[Token]) -> Result<(), SyntaxError> {
     Ok(())
 }
 
-/// Whether these tokens leave an f-string open.
+/// Whether an f-string is open after these tokens.
 fn in_fstring(tokens: &[Token]) -> bool {
     let count = |kind| tokens.iter().filter(|token| token.kind == kind).count();
     count(TokenKind::FStringStart) > count(TokenKind::FStringEnd)
@@ -103,7 +102,7 @@ fn foreign(text: &str, span: Range<usize>, hint: &str) -> SyntaxError {
     SyntaxError::new(message, span).with_hint(hint)
 }
 
-/// Pairs brackets and the ends of f-strings, inside which a fault is the parser's to report.
+/// Checks that brackets and f-strings are closed; the parser reports faults inside f-strings.
 fn check_brackets(text: &str, tokens: &[Token]) -> Result<(), SyntaxError> {
     let mut open: Vec<Token> = Vec::new();
     for token in tokens {
@@ -122,7 +121,7 @@ fn check_brackets(text: &str, tokens: &[Token]) -> Result<(), SyntaxError> {
         };
         return Err(SyntaxError::new(message, token.span()));
     }
-    // A string that never ends hides the brackets behind it.
+    // An unterminated string hides the brackets after it.
     let cut = tokens
         .iter()
         .any(|token| token.kind == TokenKind::Unknown && !token.range.is_empty());
@@ -143,7 +142,7 @@ fn opens(kind: TokenKind) -> bool {
     )
 }
 
-/// What a closing token closes.
+/// Returns the opening token that belongs to a closing one.
 fn opener(kind: TokenKind) -> Option<TokenKind> {
     match kind {
         TokenKind::Rpar => Some(TokenKind::Lpar),
@@ -154,19 +153,19 @@ fn opener(kind: TokenKind) -> Option<TokenKind> {
     }
 }
 
-/// One pair of brackets that is open, or the whole text.
+/// An open pair of brackets, or the whole text.
 #[derive(Default)]
 struct Level {
-    /// Operators since the last `and`, `or`, comparison or comma, beside which operands are flat.
+    /// Operators since the last `and`, `or`, comparison or comma, whose operands are flat.
     operators: usize,
-    /// `if` and `lambda` since the last comma; what follows nests in them.
+    /// `if` and `lambda` since the last comma; the rest nests inside them.
     branches: usize,
-    /// Behind a `lambda` a comma may part its parameters, so that it ends nothing.
+    /// Whether a `lambda` is open. Commas may then separate its parameters and do not end the expression.
     lambda: bool,
 }
 
-/// Bounds how high the tree can become, before there is one: brackets nest, and so does every operator
-/// that takes what stands before or behind it as its operand.
+/// Limits the height of the tree before it is built: brackets nest, and so does every operator whose operand
+/// is the expression before or after it.
 pub(super) fn check_height(text: &str) -> Result<(), SyntaxError> {
     let mut lexer = lex(text, Mode::ParenthesizedExpression);
     let mut levels = vec![Level::default()];
@@ -177,7 +176,7 @@ pub(super) fn check_height(text: &str) -> Result<(), SyntaxError> {
         if kind == TokenKind::EndOfFile {
             return Ok(());
         }
-        // A bracket behind an operand calls it or looks into it, so that the operand nests.
+        // A bracket after an operand is a call or subscript, so the operand nests inside it.
         let leans = operand && matches!(kind, TokenKind::Lpar | TokenKind::Lsqb);
         count(&mut levels, kind, leans);
         if opens(kind) {
@@ -217,7 +216,7 @@ fn count(levels: &mut [Level], kind: TokenKind, leans: bool) {
     }
 }
 
-/// True for tokens that end an operand, so that an operand cannot follow at once.
+/// Whether the token ends an operand, so that no operand can follow directly.
 pub(super) fn ends_operand(kind: TokenKind) -> bool {
     starts_operand(kind)
         || matches!(
@@ -230,7 +229,7 @@ pub(super) fn ends_operand(kind: TokenKind) -> bool {
         )
 }
 
-/// True for tokens that begin an operand.
+/// Whether the token begins an operand.
 pub(super) fn starts_operand(kind: TokenKind) -> bool {
     matches!(
         kind,

@@ -1,7 +1,7 @@
-//! The names of the filters, tests and functions that templates have.
+//! The names of the filters, tests and functions of templates.
 //!
-//! What they do is in `render`, and a test holds both together. What they take as arguments is not
-//! checked before they run.
+//! `render` implements them, and a test checks that both lists agree. Arguments are not checked before
+//! rendering.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const FILTERS: [&str; 55] = [
     "truncate", "unique", "upper", "urlencode", "wordcount", "zip",
 ];
 
-/// Filters of Jinja2 that deft leaves out, each with what to use instead.
+/// Filters of Jinja2 that deft does not support, each with an alternative.
 const LEFT_OUT: [(&str, &str); 4] = [
     (
         "random",
@@ -32,7 +32,7 @@ const LEFT_OUT: [(&str, &str); 4] = [
     ),
 ];
 
-/// Tests, sorted; those that are operators are reached through `select("==", 1)` and the like.
+/// Tests, sorted. Operators are included for `select("==", 1)` and the like.
 #[rustfmt::skip]
 const TESTS: [&str; 42] = [
     "!=", "<", "<=", "==", ">", ">=", "boolean", "defined", "divisibleby", "endingwith", "eq",
@@ -45,7 +45,7 @@ const TESTS: [&str; 42] = [
 /// Functions, sorted.
 const FUNCTIONS: [&str; 3] = ["dict", "namespace", "range"];
 
-/// Names that other template engines or Python have for a filter of ours.
+/// Names of our filters in other template engines or Python.
 const FILTER_ALIASES: [(&str, &str); 12] = [
     ("dictitems", "items"),
     ("downcase", "lower"),
@@ -61,7 +61,7 @@ const FILTER_ALIASES: [(&str, &str); 12] = [
     ("uniq", "unique"),
 ];
 
-/// Names that other template engines or Python have for a test of ours.
+/// Names of our tests in other template engines or Python.
 const TEST_ALIASES: [(&str, &str); 7] = [
     ("bool", "boolean"),
     ("dict", "mapping"),
@@ -72,12 +72,12 @@ const TEST_ALIASES: [(&str, &str); 7] = [
     ("None", "none"),
 ];
 
-/// True for a function that is always there.
+/// Whether `name` is a built-in function.
 pub(super) fn is_function(name: &str) -> bool {
     FUNCTIONS.binary_search(&name).is_ok()
 }
 
-/// Checks the name of a filter, which begins at `start`.
+/// Checks the name of a filter that begins at byte `start`.
 pub(super) fn check_filter(name: &str, start: usize) -> Result<(), SyntaxError> {
     if let Some((_, instead)) = LEFT_OUT.iter().find(|(left_out, _)| *left_out == name) {
         let message = format!("deft does not have Jinja's filter `{name}`");
@@ -86,7 +86,7 @@ pub(super) fn check_filter(name: &str, start: usize) -> Result<(), SyntaxError> 
     check("filter", name, start, &FILTERS, &FILTER_ALIASES)
 }
 
-/// Checks the name of a test, which begins at `start`.
+/// Checks the name of a test that begins at byte `start`.
 pub(super) fn check_test(name: &str, start: usize) -> Result<(), SyntaxError> {
     check("test", name, start, &TESTS, &TEST_ALIASES)
 }

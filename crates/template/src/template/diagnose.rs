@@ -1,7 +1,7 @@
-//! Turns errors of minijinja into ours, and makes the common ones clearer.
+//! Conversion of minijinja's errors to ours, with clearer messages for common ones.
 //!
-//! minijinja points at the last token it read. For what is left open that is the end of the text,
-//! so the tokens are read again to find where the open part begins. This only runs on errors.
+//! minijinja reports the last token it read. For an unclosed tag or block that is the end of the text, so
+//! the tokens are read again to find its start. This only runs on errors.
 
 use std::ops::Range;
 
@@ -18,13 +18,13 @@ const STATEMENTS: [&str; 17] = [
     "endset", "endwith", "filter", "for", "if", "macro", "set", "with",
 ];
 
-/// Statements of Jinja2 that need other templates or end loops early.
+/// Statements of Jinja2 that deft does not support.
 #[rustfmt::skip]
 const LEFT_OUT: [&str; 9] = [
     "block", "break", "continue", "debug", "extends", "from", "import", "include", "trans",
 ];
 
-/// The error of ours for an error of minijinja's parser.
+/// Converts an error of minijinja's parser.
 pub(super) fn convert(text: &str, error: &Error) -> SyntaxError {
     let span = clamp(text, &error.range().unwrap_or(0..text.len()));
     if error.kind() == ErrorKind::BadEscape {
@@ -46,7 +46,7 @@ pub(super) fn convert(text: &str, error: &Error) -> SyntaxError {
     }
 }
 
-/// An error of the grammar, with a hint for what comes from Python or other languages.
+/// Converts a grammar error, with a hint for syntax of Python or other languages.
 fn grammatical(text: &str, detail: &str, span: Range<usize>) -> SyntaxError {
     if let Some(name) = detail.strip_prefix("unknown statement ") {
         return unknown_statement(name, span);
@@ -74,7 +74,7 @@ fn lower_first(text: &str) -> String {
     }
 }
 
-/// An error about what begins behind the last token that could be read.
+/// Returns an error for the text after the last readable token.
 fn unread(text: &str, message: &str, end: usize) -> SyntaxError {
     let mut tokens = Tokenizer::new(text, "", false, SyntaxConfig::default());
     let mut start = 0;
@@ -122,7 +122,7 @@ fn unknown_statement(name: &str, span: Range<usize>) -> SyntaxError {
     }
 }
 
-/// Finds the tag or block that the end of the text leaves open.
+/// Returns an error for the tag or block that is open at the end of the text.
 fn left_open(text: &str, detail: &str, span: Range<usize>) -> SyntaxError {
     let mut state = Scan::default();
     let mut tokens = Tokenizer::new(text, "", false, SyntaxConfig::default());
@@ -147,11 +147,11 @@ fn left_open(text: &str, detail: &str, span: Range<usize>) -> SyntaxError {
     SyntaxError::new(detail, span)
 }
 
-/// What is open while the tokens are read.
+/// The tags and blocks that are open while the tokens are read.
 #[derive(Default)]
 struct Scan<'t> {
     tag: Option<Span>,
-    /// The first word of the tag that is open, if it opens a block.
+    /// The first word of the open tag, if it opens a block.
     word: Option<(&'t str, Span)>,
     fresh: bool,
     blocks: Vec<(&'t str, Span)>,
@@ -177,7 +177,7 @@ impl<'t> Scan<'t> {
             ) if first => {
                 self.blocks.pop();
             }
-            // With a value, `set` opens no block.
+            // `set` with a value opens no block.
             Token::Assign if matches!(self.word, Some(("set", _))) => self.word = None,
             Token::BlockEnd => {
                 self.tag = None;

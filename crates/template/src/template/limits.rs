@@ -1,8 +1,8 @@
-//! Refuses templates whose syntax tree would be too high for the stack.
+//! Rejection of templates whose syntax tree would be too high for the stack.
 //!
-//! minijinja limits nesting in brackets and blocks by itself, but not signs, `not`, `elif` and
-//! `else` in a row, nor chains such as `a.b.c` and `a + b + c`; even dropping such a tree would
-//! overflow. This counts what can make a tree higher, and does not look at its real shape.
+//! minijinja limits the nesting of brackets and blocks, but not sequences of signs, `not`, `elif` and
+//! `else`, nor chains such as `a.b.c` and `a + b + c`; even dropping such a tree would overflow the stack.
+//! This module counts tokens that can make a tree higher, not the actual height.
 
 use deft_values::clamp;
 use minijinja::machinery::{Span, Token, Tokenizer};
@@ -10,19 +10,19 @@ use minijinja::syntax::SyntaxConfig;
 
 use crate::error::SyntaxError;
 
-/// How many operators one tag may hold, and how many `elif`s one template.
+/// Maximum number of operators in a tag, and of `elif`s in a template.
 const MAX_OPERATORS: usize = 300;
 
-/// Checks a template before it is parsed.
+/// Checks a template before parsing.
 pub(super) fn check(text: &str) -> Result<(), SyntaxError> {
-    // Every operator takes a byte, so that almost all templates are done here.
+    // Every operator takes at least one byte, so almost all templates pass here.
     if text.len() <= MAX_OPERATORS {
         return Ok(());
     }
     let mut tokens = Tokenizer::new(text, "", false, SyntaxConfig::default());
     let mut in_tag = 0;
     let mut branches = 0;
-    // The parser reports what the tokenizer cannot read.
+    // The parser reports text that the tokenizer cannot read.
     while let Ok(Some((token, span))) = tokens.next_token() {
         match weight(&token) {
             Weight::Tag => in_tag = 0,

@@ -1,7 +1,7 @@
-//! Templates: text with Jinja syntax in it.
+//! Templates: text with Jinja syntax.
 //!
-//! minijinja parses; this module finds the names a template reads, checks the filters and tests it
-//! uses, and renders. It does not use minijinja's own engine for that, see `render`.
+//! minijinja parses; this module finds the names that a template reads, checks its filters and tests, and
+//! renders it. It does not use minijinja's own engine; `render` explains why.
 
 mod builtins;
 mod diagnose;
@@ -21,13 +21,13 @@ use crate::names::NameUse;
 use crate::scope::Scope;
 use render::Program;
 
-/// A template that has been parsed.
+/// A parsed template.
 #[derive(Clone, Debug)]
 pub struct Template {
     source: String,
     names: Vec<NameUse>,
     shape: Shape,
-    /// What is rendered; a literal has none.
+    /// The compiled template; `None` for a literal.
     program: Option<Arc<Program>>,
 }
 
@@ -39,7 +39,7 @@ enum Shape {
 }
 
 impl Template {
-    /// Parses a template, and checks that its filters and tests exist.
+    /// Parses a template and checks that its filters and tests exist.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         if !has_markup(text) {
             return Ok(Self::literal(text));
@@ -64,19 +64,19 @@ impl Template {
         }
     }
 
-    /// The text that was given.
+    /// Returns the original text.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The names it reads, in the order of the text; every use is listed.
+    /// Returns all uses of free names, in text order.
     pub fn names(&self) -> &[NameUse] {
         &self.names
     }
 
-    /// Renders the template; exactly one expression keeps its type, anything else is text.
+    /// Renders the template. The value of a single expression keeps its type; anything else is text.
     ///
-    /// One expression that is missing only because a step has no value gives null.
+    /// A single expression that reads a step without a value gives null.
     pub fn render(&self, scope: &dyn Scope) -> Result<serde_json::Value, EvalError> {
         let Some(program) = &self.program else {
             return Ok(serde_json::Value::String(self.source.clone()));
@@ -85,7 +85,7 @@ impl Template {
         value.map_err(|fault| fault.finish(&self.source))
     }
 
-    /// Renders the template as text.
+    /// Renders the template to text.
     pub fn render_text(&self, scope: &dyn Scope) -> Result<String, EvalError> {
         let Some(program) = &self.program else {
             return Ok(self.source.clone());
@@ -94,9 +94,9 @@ impl Template {
         text.map_err(|fault| fault.finish(&self.source))
     }
 
-    /// Renders the template as text for a model: what is written of untrusted values goes through
-    /// `frame`, which gets the origin of the value and its text. Conditions, loops and filters work on
-    /// the values as they are. Numbers, truth values and `None` can say nothing and have no frame.
+    /// Renders the template to text for a model. Output that depends on untrusted values is passed to
+    /// `frame`, with the origin of the value and its text. Conditions, loops and filters use the original
+    /// values. Numbers, booleans and `None` cannot contain instructions and are not framed.
     pub fn render_framed(
         &self,
         scope: &dyn Scope,
@@ -109,18 +109,19 @@ impl Template {
         text.map_err(|fault| fault.finish(&self.source))
     }
 
-    /// True when the text is exactly one `{{ … }}`, so that the value keeps its type.
+    /// Whether the text is exactly one `{{ … }}`, so that the value keeps its type.
     pub fn is_expression(&self) -> bool {
         self.shape == Shape::Expression
     }
 
-    /// True when the text has no template syntax at all.
+    /// Whether the text has no template syntax.
     pub fn is_literal(&self) -> bool {
         self.shape == Shape::Literal
     }
 }
 
-/// A line end behind the expression does not count, as YAML blocks leave one.
+/// Returns the shape of a template. A line end after a single expression is ignored, because YAML blocks end
+/// with one.
 fn shape(text: &str, root: &ast::Stmt<'_>) -> Shape {
     let ast::Stmt::Template(template) = root else {
         return Shape::Text;

@@ -1,8 +1,8 @@
-//! Finds the names a template reads, and whether each use is guarded.
+//! Free names of a template, and whether each use is guarded.
 //!
-//! The walk follows the order of evaluation, since the test of an `if` guards its branches. It
-//! knows the scopes of minijinja: `for` and `with` have one of their own, other blocks do not. It
-//! does not look at values, so that `{% if x %}` guards `x` in both branches.
+//! The walk follows the order of evaluation, because the test of an `if` guards its branches. It models the
+//! scopes of minijinja: `for` and `with` have their own, other blocks do not. It ignores values, so `{% if x
+//! %}` guards `x` in both branches.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::builtins;
 use crate::error::SyntaxError;
 use crate::names::{NameUse, in_text_order};
 
-/// Lists the free names of a template in the order of the text, and checks filters and tests.
+/// Returns the free names of a template in text order, and checks its filters and tests.
 pub(super) fn names(text: &str, root: &ast::Stmt<'_>) -> Result<Vec<NameUse>, SyntaxError> {
     let mut walk = Walk {
         text,
@@ -30,14 +30,14 @@ pub(super) fn names(text: &str, root: &ast::Stmt<'_>) -> Result<Vec<NameUse>, Sy
 
 type Attribute = Option<(String, Range<usize>)>;
 
-/// How the value of an expression is used, which decides whether a missing value matters.
+/// How the value of an expression is used; decides whether a missing value matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// The value itself is used.
     Value,
     /// The value is written into the text.
     Printed,
-    /// Only its truth counts, or there is a default for it.
+    /// Only its truth counts, or a default exists.
     Guarded,
 }
 
@@ -46,9 +46,9 @@ struct Walk<'t> {
     uses: Vec<NameUse>,
     /// Names that the template binds itself.
     bound: Vec<&'t str>,
-    /// Names that a test around has looked at.
+    /// Names mentioned in an enclosing test.
     safe: Vec<&'t str>,
-    /// The first error; the walk goes on behind it, as that keeps the stack frames small.
+    /// The first error. The walk continues after it, which keeps the stack frames small.
     error: Option<SyntaxError>,
 }
 
@@ -110,7 +110,7 @@ impl<'t> Walk<'t> {
         self.body(&stmt.else_body);
     }
 
-    /// A name that one branch sets is unknown in the other, and may be set behind both.
+    /// A name that one branch sets is unknown in the other, and counts as set after both.
     fn if_cond(&mut self, stmt: &ast::IfCond<'t>) {
         let safe = self.test(&stmt.expr);
         let outer = self.bound.len();
@@ -121,7 +121,7 @@ impl<'t> Walk<'t> {
         self.safe.truncate(safe);
     }
 
-    /// A macro sees its own name, so that it may call itself, and its parameters.
+    /// A macro can use its own name (for recursion) and its parameters.
     fn macro_definition(&mut self, stmt: &ast::Macro<'t>) {
         self.bound.push(stmt.name);
         let outer = self.bound.len();
@@ -142,7 +142,7 @@ impl<'t> Walk<'t> {
         self.bound.truncate(outer);
     }
 
-    /// Binds what is assigned to; `{% set ns.x = 1 %}` reads `ns` instead.
+    /// Binds the target of an assignment; for `{% set ns.x = 1 %}`, checks that the template has bound `ns`.
     fn bind(&mut self, target: &ast::Expr<'t>) {
         match target {
             ast::Expr::Var(var) => self.bound.push(var.id),
@@ -162,7 +162,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Walks a test and makes the names in it safe; gives the length to cut `safe` back to.
+    /// Walks a test and marks the names in it as safe; returns the length to truncate `safe` to afterwards.
     fn test(&mut self, test: &ast::Expr<'t>) -> usize {
         let safe = self.safe.len();
         let first = self.uses.len();
@@ -249,7 +249,7 @@ impl<'t> Walk<'t> {
         });
     }
 
-    /// What an attribute or key is read on; a default behind it covers it as well.
+    /// Walks the owner of an attribute or key; a default after the path covers the owner too.
     fn member(&mut self, expr: &ast::Expr<'t>, usage: Use, attribute: impl FnOnce() -> Attribute) {
         match expr {
             ast::Expr::Var(var) => self.read(var.id, var.span(), usage, attribute()),
@@ -257,7 +257,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// In `a and b`, only the truth of `a` counts, and `a` has been looked at before `b` is read.
+    /// In `a and b`, only the truth of `a` counts, and `a` has been tested before `b` is read.
     fn binary(&mut self, op: &ast::BinOp<'t>, usage: Use) {
         if matches!(op.op, ast::BinOpKind::Concat) {
             self.expr(&op.left, usage);
@@ -299,14 +299,14 @@ impl<'t> Walk<'t> {
     fn call(&mut self, call: &ast::Call<'t>) {
         match &call.expr {
             ast::Expr::Var(var) if builtins::is_function(var.id) => {}
-            // The name of a method is not an attribute of the data.
+            // A method name is not an attribute of the data.
             ast::Expr::GetAttr(attr) => self.value(&attr.expr),
             callee => self.value(callee),
         }
         self.args(&call.args);
     }
 
-    /// Keeps the error of a check, if it is the first.
+    /// Records the error of a check, if it is the first.
     fn check(&mut self, outcome: Result<(), SyntaxError>) {
         if let Err(error) = outcome {
             self.error.get_or_insert(error);
@@ -327,14 +327,14 @@ fn range(span: Span) -> Range<usize> {
     span.start_offset as usize..span.end_offset as usize
 }
 
-/// The attribute of `x.key`; its name ends where the whole does.
+/// Returns the attribute of `x.key`, whose name ends where the whole expression ends.
 fn attribute(attr: &ast::Spanned<ast::GetAttr<'_>>) -> (String, Range<usize>) {
     let end = attr.span().end_offset as usize;
     let span = end.saturating_sub(attr.name.len())..end;
     (attr.name.to_owned(), span)
 }
 
-/// The key of `x["key"]`, with the span of its text where the quotes can be left out.
+/// Returns the key of `x["key"]`, with the span of the key without its quotes if possible.
 fn literal_key(index: &ast::Expr<'_>) -> Attribute {
     let ast::Expr::Const(constant) = index else {
         return None;

@@ -1,4 +1,4 @@
-//! Snapshots: every line of a case file is an input; `⏎` stands for a line end.
+//! Snapshot tests. Every line of a case file is an input; `⏎` stands for a line end.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::world::{World, context};
 
-/// The inputs in a case file; lines that begin with `##` are comments.
+/// Returns the inputs in a case file; lines that begin with `##` are comments.
 pub(crate) fn inputs(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text
@@ -107,7 +107,7 @@ fn conditions() {
     });
 }
 
-/// What no other engine can referee: secrets, missing values, limits, and the words of errors.
+/// Cases without a reference engine: secrets, missing values, limits, and the wording of errors.
 #[test]
 fn rendered() {
     insta::glob!("../cases/rendered", "*.txt", |path| {

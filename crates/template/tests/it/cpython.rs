@@ -1,4 +1,4 @@
-//! `CPython` as a referee: what it takes we take, with the same tree, and what it refuses we do.
+//! Comparison with `CPython`: both accept the same conditions, with the same tree, and refuse the same.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::cases::inputs;
 use crate::dump;
 
-/// Python takes these and we refuse them on purpose.
+/// Accepted by Python and refused by us on purpose.
 const REFUSED: [(&str, &str); 10] = [
     (
         "f'{x for x in y}'",
@@ -33,10 +33,10 @@ const REFUSED: [(&str, &str); 10] = [
     ),
 ];
 
-/// Python refuses these and we take them, as the sandbox does, which has the same parser.
+/// Refused by Python and accepted by us and the sandbox, which has the same parser.
 const TAKEN: [&str; 1] = ["f'{a!r }'"];
 
-/// Asks `python3` once for all texts; without it the test fails, since nothing else referees.
+/// Runs `python3` once for all texts. Fails if it is not installed, because there is no other reference.
 fn judge(texts: &[String]) -> Vec<Value> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cpython.py");
     let mut child = Command::new("python3")
@@ -55,7 +55,7 @@ fn judge(texts: &[String]) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// All condition cases and the list made for this test.
+/// Returns all condition cases and those written for this test.
 fn texts() -> Vec<String> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut texts = inputs(&cases.join("python.txt"));

@@ -1,4 +1,4 @@
-//! A condition's tree as JSON, in the form that `cpython.py` gives to Python's own tree.
+//! Export of a condition's tree as JSON, in the format that `cpython.py` uses for Python's tree.
 
 use deft_template::{
     Argument, BinaryOp, BoolOp, Clause, CompareOp, ComprehensionKind, Constant, Conversion,
@@ -119,7 +119,8 @@ fn fstring(parts: &[FStringPart]) -> Vec<Value> {
         .collect()
 }
 
-/// Python keeps positional and keyword arguments apart, so the order is that of each kind.
+/// Python keeps positional and keyword arguments in separate lists, so only the order within each is
+/// compared.
 fn call(callee: &Expr, args: &[Argument]) -> Value {
     let mut positional = Vec::new();
     let mut keywords = Vec::new();

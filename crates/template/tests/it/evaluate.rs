@@ -1,4 +1,4 @@
-//! Conditions against what Python made of them, and against the battery of the compute study.
+//! Conditions compared with results recorded from Python, and with the battery of the compute study.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/evaluate")
 }
 
-/// The case files in a folder with their inputs and recordings.
+/// Returns the inputs and recorded results of the case files in a folder.
 pub(crate) fn recorded(folder: &Path) -> Vec<(String, Value)> {
     let mut cases = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -64,7 +64,7 @@ fn python_agrees_on_values() {
     assert!(unsupported.len() * 20 < cases.len(), "{unsupported:#?}");
 }
 
-/// The recordings are what the Python at hand says.
+/// The recorded results equal those of the installed Python.
 #[test]
 fn recordings_are_current() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/record.py");

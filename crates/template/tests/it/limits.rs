@@ -1,11 +1,11 @@
-//! Deep and long inputs: an error or a tree, and never the end of a 2 MB test thread's stack.
+//! Deep and long inputs give an error or a tree, and never overflow the 2 MB stack of a test thread.
 
 use deft_template::{Condition, Template};
 use serde_json::json;
 
 use crate::world::World;
 
-/// Ways to go deep: what opens, what stands in the middle, what closes.
+/// Ways to nest: opening, middle, closing.
 const CONDITIONS: [(&str, &str, &str); 21] = [
     ("(", "a", ")"),
     ("(", "", ""),

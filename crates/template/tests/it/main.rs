@@ -1,4 +1,4 @@
-//! Integration tests: snapshots of case files, `CPython` as a referee, and properties.
+//! Integration tests: snapshots of case files, comparison with `CPython`, and properties.
 
 #![expect(
     clippy::unwrap_used,

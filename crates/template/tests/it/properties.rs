@@ -1,4 +1,4 @@
-//! Properties: whatever the input, no panic, and spans lie in the text.
+//! Properties: no input causes a panic, and spans are within the text.
 
 use deft_template::{Condition, EvalError, NameUse, SyntaxError, Template};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// Pieces that both grammars care about, so that random texts get past the first token.
+/// Tokens of both grammars, so that random texts get past the first token.
 const PIECES: [&str; 76] = [
     "{{",
     "}}",
@@ -104,7 +104,7 @@ fn check_names(text: &str, names: &[NameUse]) {
     assert!(names.is_sorted_by_key(|name| name.span.start));
     for name in names {
         let shown = text.get(name.span.clone()).unwrap();
-        // As in Python, other forms of a letter are the letter.
+        // As in Python, compatibility forms of a letter are normalised to the letter.
         assert!(shown == name.name || !shown.is_ascii(), "{shown}");
         if let Some((_, span)) = &name.attribute {
             assert!(text.get(span.clone()).is_some());
@@ -120,7 +120,7 @@ fn check_error(text: &str, error: &SyntaxError) {
     assert!(!error.message.starts_with(|c: char| c.is_ascii_uppercase()));
 }
 
-/// Values for the names in the pieces and in what `operand` makes.
+/// Values for the names in `PIECES` and in generated operands.
 fn world() -> World {
     World(json!({
         "a": {"k": [1, 2.5, null], "c": "x"},
@@ -266,7 +266,7 @@ const FILTERS: [&str; 36] = [
     "attr",
 ];
 
-/// Expressions that both languages take, and that mean something more often than not.
+/// Generates expressions that both languages accept, and that are usually meaningful.
 fn operand() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(OPERANDS.as_slice()).prop_map(str::to_owned);
     leaf.prop_recursive(4, 24, 3, |inner| {
@@ -296,7 +296,7 @@ fn operand() -> impl Strategy<Value = String> {
     })
 }
 
-/// Many more rounds than the default, as one round takes microseconds.
+/// Many more cases than the default, because each takes microseconds.
 fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 4_000,

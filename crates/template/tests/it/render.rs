@@ -1,4 +1,5 @@
-//! Templates against what Jinja2 made of them, and what is ours alone: secrets and missing values.
+//! Templates compared with results recorded from Jinja2, and behaviour of our own: secrets and missing
+//! values.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use serde_json::json;
 use crate::evaluate::recorded;
 use crate::world::{World, context};
 
-/// Where we differ from Jinja2 on purpose.
+/// Intended differences from Jinja2.
 const DIFFERENT: [(&str, &str); 2] = [
     ("{% do nums %}x", "minijinja's parser wants a call"),
     (
@@ -52,7 +53,7 @@ fn jinja2_agrees() {
     assert!(unsupported.len() * 20 < cases.len(), "{unsupported:#?}");
 }
 
-/// The seed's templates, with the values that its text promises.
+/// The templates of the seed render to the values that its text promises.
 #[test]
 fn seeds_render() {
     let scope = World(json!({
@@ -94,7 +95,7 @@ fn seeds_render() {
     }
 }
 
-/// A template is parsed once and rendered by many threads.
+/// A template can be parsed once and rendered by many threads.
 #[test]
 fn templates_are_shared() {
     fn check<T: Clone + Send + Sync + std::fmt::Debug>(_: &T) {}

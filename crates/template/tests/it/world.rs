@@ -1,4 +1,4 @@
-//! A scope for tests: names from a JSON object, one secret, and steps that have no value.
+//! A scope for tests: names from a JSON object, one secret, and steps without a value.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Scope for World {
     }
 }
 
-/// The names that all recordings were made with.
+/// Returns the names that all recordings were made with.
 pub(crate) fn context() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/evaluate/context.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()

@@ -1,4 +1,4 @@
-//! One answer of the double, whatever the provider.
+//! One scripted answer of the double, independent of the provider.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::stream;
 use crate::double::{Piece, Reaction};
 use crate::gate::Gate;
 
-/// What the model does with one question.
+/// The answer of the model to one request.
 #[derive(Clone, Debug)]
 pub struct ModelAnswer(pub(super) AnswerKind);
 
@@ -21,20 +21,20 @@ pub(super) enum AnswerKind {
     Close,
 }
 
-/// A proper answer, and what may be wrong with it.
+/// A regular reply, with optional defects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScriptedReply {
     pub(super) text: String,
     pub(super) calls: Vec<ScriptedCall>,
-    /// The provider's own word; what fits when absent.
+    /// The stop reason in the provider's vocabulary, or `None` for the regular one.
     pub(super) stop: Option<String>,
-    /// Tokens read, of those from the cache, and written.
+    /// Input tokens, cached input tokens and output tokens.
     pub(super) usage: Option<(u64, u64, u64)>,
-    /// How many events a stream has before it is cut off.
+    /// The number of events after which a stream is cut off.
     pub(super) cut: Option<usize>,
-    /// How many events a stream has before it waits.
+    /// The number of events after which a stream waits at a gate.
     pub(super) gate: Option<(usize, Gate)>,
-    /// How many bytes go into one write; one event each when absent.
+    /// The number of bytes per write, or `None` for one event per write.
     pub(super) bytes: Option<usize>,
 }
 
@@ -42,12 +42,12 @@ pub(super) struct ScriptedReply {
 pub(super) struct ScriptedCall {
     pub(super) id: Option<String>,
     pub(super) name: String,
-    /// A text is sent as it is, so that it may be anything; other values as the provider wants them.
+    /// The arguments. A string is sent as it is, so it can be invalid; other values in the provider's format.
     pub(super) args: Value,
 }
 
 impl ModelAnswer {
-    /// Says something, for 10 tokens in and 5 out.
+    /// Replies with a text, using 10 input tokens and 5 output tokens.
     pub fn text(text: &str) -> Self {
         Self(AnswerKind::Says(ScriptedReply {
             text: text.to_owned(),
@@ -56,18 +56,18 @@ impl ModelAnswer {
         }))
     }
 
-    /// Calls a tool. `args` is an object, or a text that is sent as it is.
+    /// Calls a tool. `args` is an object, or a string that is sent as it is.
     pub fn call(name: &str, args: Value) -> Self {
         Self::text("").and_call(name, args)
     }
 
-    /// Says this before it calls.
+    /// Adds a text before the calls.
     #[must_use]
     pub fn saying(self, text: &str) -> Self {
         self.change(|saying| text.clone_into(&mut saying.text))
     }
 
-    /// Calls a further tool.
+    /// Adds a call.
     #[must_use]
     pub fn and_call(self, name: &str, args: Value) -> Self {
         self.change(|saying| {
@@ -80,7 +80,7 @@ impl ModelAnswer {
         })
     }
 
-    /// Gives the last call another id, or none.
+    /// Replaces or removes the id of the last call.
     #[must_use]
     pub fn id(self, id: Option<&str>) -> Self {
         self.change(|saying| {
@@ -89,77 +89,77 @@ impl ModelAnswer {
         })
     }
 
-    /// Says how many tokens it took, of which so many were cached.
+    /// Sets the reported tokens: input, the cached part of the input, and output.
     #[must_use]
     pub fn usage(self, input: u64, cached: u64, output: u64) -> Self {
         self.change(|saying| saying.usage = Some((input, cached, output)))
     }
 
-    /// Says nothing about tokens.
+    /// Omits the reported tokens.
     #[must_use]
     pub fn no_usage(self) -> Self {
         self.change(|saying| saying.usage = None)
     }
 
-    /// Stops for another reason, in the provider's own word.
+    /// Sets the stop reason, in the provider's vocabulary.
     #[must_use]
     pub fn stop(self, word: &str) -> Self {
         self.change(|saying| saying.stop = Some(word.to_owned()))
     }
 
-    /// Ends the connection after so many events of a stream.
+    /// Closes the connection after `events` events of a stream.
     #[must_use]
     pub fn cut(self, events: usize) -> Self {
         self.change(|saying| saying.cut = Some(events))
     }
 
-    /// Waits at a gate after so many events of a stream.
+    /// Waits at a gate after `events` events of a stream.
     #[must_use]
     pub fn gate(self, events: usize, gate: &Gate) -> Self {
         self.change(|saying| saying.gate = Some((events, gate.clone())))
     }
 
-    /// Writes a stream so many bytes at a time, wherever that cuts it.
+    /// Writes a stream in pieces of `bytes` bytes, regardless of event boundaries.
     #[must_use]
     pub fn bytes(self, bytes: usize) -> Self {
         self.change(|saying| saying.bytes = Some(bytes))
     }
 
-    /// An error in the shape of the provider.
+    /// Returns an error in the provider's format.
     pub fn error(status: u16, message: &str) -> Self {
         Self(AnswerKind::Error(status, message.to_owned()))
     }
 
-    /// Too many requests; wait so many seconds.
+    /// Returns status 429 with `Retry-After: seconds`.
     pub fn too_many(seconds: u64) -> Self {
         let body = json!({"error": {"message": "slow down", "type": "rate_limit_error"}});
         let wait = format!("Retry-After: {seconds}");
         Self::raw(429, &[&wait], &body.to_string())
     }
 
-    /// The page of a proxy.
+    /// Returns an HTML page, as a proxy does.
     pub fn html(status: u16) -> Self {
         let page = "<!DOCTYPE html><html><head><title>Bad gateway</title></head></html>";
         Self::raw(status, &["Content-Type: text/html"], page)
     }
 
-    /// Anything at all; `headers` are whole lines. JSON, unless they name a content type.
+    /// Returns any response. `headers` are whole lines; the content type is JSON unless they set another.
     pub fn raw(status: u16, headers: &[&str], body: &str) -> Self {
         let headers = headers.iter().map(|line| (*line).to_owned()).collect();
         Self(AnswerKind::Raw(status, headers, body.to_owned()))
     }
 
-    /// No answer; the connection stays open.
+    /// Never responds; the connection stays open.
     pub fn hang() -> Self {
         Self(AnswerKind::Hang)
     }
 
-    /// The end of the connection.
+    /// Closes the connection without a response.
     pub fn close() -> Self {
         Self(AnswerKind::Close)
     }
 
-    /// An answer in JSON: `text`, `calls` (`name`, `args`, `id` which may be null), `stop`, `usage`
+    /// Parses an answer from JSON: `text`, `calls` (`name`, `args`, `id` which may be null), `stop`, `usage`
     /// (`[in, cached, out]`, or null for none), `cut`, `bytes`; or one of `error` (`[status, message]`), `too_many`
     /// (seconds), `html` (status), `raw` (`[status, [headers], body]`), `hang`, `close`.
     pub fn from_json(value: &Value) -> Self {

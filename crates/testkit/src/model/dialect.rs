@@ -1,10 +1,10 @@
-//! Whole answers in the shape of each provider.
+//! Complete (not streamed) answers in the format of each provider.
 
 use serde_json::{Value, json};
 
 use super::answer::{ScriptedCall, ScriptedReply};
 
-/// Which provider the double speaks like.
+/// The provider that the double imitates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// Chat completions.
@@ -25,7 +25,7 @@ impl Dialect {
         }
     }
 
-    /// Why it stopped, in its own word.
+    /// Returns the stop reason in the provider's vocabulary.
     pub(super) fn stop(self, saying: &ScriptedReply) -> String {
         let calls = !saying.calls.is_empty();
         let word = match self {
@@ -63,7 +63,7 @@ impl Dialect {
         }
     }
 
-    /// Adds the counts where this provider has them.
+    /// Adds the token counts to the fields that this provider uses.
     pub(super) fn put_usage(self, answer: &mut Value, saying: &ScriptedReply) {
         let Some((input, cached, output)) = saying.usage else {
             return;

@@ -1,7 +1,7 @@
-//! A double of a model server: it answers by a script, in the words of any provider, streamed or
-//! whole as it is asked, and remembers every request.
+//! A double of a model server. It answers from a script, in the format of any provider, streamed or complete
+//! as requested, and records every request.
 //!
-//! Not here: tokens, templates, or any check of what it is sent; tests look at the requests.
+//! Not here: tokenization, templates, or checks of the requests; tests inspect the recorded requests.
 
 mod answer;
 mod dialect;
@@ -18,17 +18,17 @@ pub use self::dialect::Dialect;
 use crate::double::{HttpDouble, Reaction, lock};
 use crate::wire::Request;
 
-/// The double; it stops when it is dropped.
+/// The double. Dropping it stops the server.
 pub struct ModelServer {
-    /// What to give to a client as the base URL.
+    /// The base URL for clients.
     pub url: String,
     down: Arc<AtomicBool>,
     double: HttpDouble,
 }
 
 impl ModelServer {
-    /// A server that gives these answers in this order. A question too many is answered with
-    /// status 400 and says so.
+    /// Starts a server that returns `answers` in order. A request after the last answer gets status 400 with
+    /// a message about it.
     pub fn start(dialect: Dialect, answers: impl IntoIterator<Item = ModelAnswer>) -> Self {
         let left: Mutex<VecDeque<ModelAnswer>> = Mutex::new(answers.into_iter().collect());
         Self::answering(dialect, move |_| {
@@ -37,13 +37,13 @@ impl ModelServer {
         })
     }
 
-    /// A server whose answers are written in JSON; see [`ModelAnswer::from_json`].
+    /// Starts a server with answers given as JSON; see [`ModelAnswer::from_json`].
     pub fn script(dialect: Dialect, script: &Value) -> Self {
         let answers = script.as_array().expect("a script is a list");
         Self::start(dialect, answers.iter().map(ModelAnswer::from_json))
     }
 
-    /// A server that thinks up each answer when it sees the request.
+    /// Starts a server that computes each answer from the body of the request.
     pub fn answering(
         dialect: Dialect,
         answer: impl Fn(&Value) -> ModelAnswer + Send + Sync + 'static,
@@ -67,12 +67,12 @@ impl ModelServer {
         }
     }
 
-    /// While it is down, every connection just ends.
+    /// Makes the server unavailable or available. While it is down, it closes every connection.
     pub fn set_down(&self, down: bool) {
         self.down.store(down, Ordering::SeqCst);
     }
 
-    /// The bodies of all questions so far.
+    /// Returns the bodies of all model requests so far.
     pub fn requests(&self) -> Vec<Value> {
         let asked = self.http_requests();
         asked
@@ -82,7 +82,7 @@ impl ModelServer {
             .collect()
     }
 
-    /// Everything that was asked so far, pings included, with paths and headers.
+    /// Returns all HTTP requests so far, including pings, with paths and headers.
     pub fn http_requests(&self) -> Vec<Request> {
         self.double.requests()
     }
@@ -92,7 +92,7 @@ fn body(request: &Request) -> Value {
     serde_json::from_slice(&request.body).unwrap_or(Value::Null)
 }
 
-/// The lists of models of all providers, and the health of `llama.cpp`.
+/// Responds to requests for the model lists of all providers and for the health of `llama.cpp`.
 fn listing(request: &Request) -> Reaction {
     let path = request.path.split('?').next().unwrap_or_default();
     let list = match path {

@@ -1,4 +1,4 @@
-//! Answers bit by bit, as each provider streams them.
+//! Streamed answers in the format of each provider.
 
 use serde_json::{Value, json};
 
@@ -44,12 +44,12 @@ fn pieces(dialect: Dialect, saying: &ScriptedReply) -> Vec<Piece> {
     pieces
 }
 
-/// The text in pieces of one word each.
+/// Splits a text into words, as a stream sends it.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }
 
-/// The arguments of a call as a stream has them: in two halves.
+/// Splits the arguments of a call into two halves, as a stream sends them.
 fn halves(text: &str) -> (&str, &str) {
     text.split_at(text.floor_char_boundary(text.len() / 2))
 }
@@ -160,7 +160,7 @@ fn gemini(saying: &ScriptedReply) -> Vec<String> {
     last["candidates"][0]["finishReason"] = Dialect::Gemini.stop(saying).into();
     Dialect::Gemini.put_usage(&mut last, saying);
     events.push(last);
-    // This provider ends its lines with both characters.
+    // This provider ends its lines with CR and LF.
     events
         .iter()
         .map(|event| format!("data: {event}\r\n\r\n"))

@@ -1,4 +1,4 @@
-//! What a call does, word by word.
+//! The behaviour of a call, controlled by the keys of its tool.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::Sink;
 use crate::protocol::{Server, error, result};
 use crate::spoil::spoil;
 
-/// Whether a call must not hold up the others.
+/// Whether a call may block and must not delay other calls.
 pub(crate) fn may_take_long(words: &Value) -> bool {
     ["delay_ms", "hang", "ask", "need", "flood", "requests"]
         .iter()
         .any(|word| !words[*word].is_null())
 }
 
-/// One call under way.
+/// A call in flight.
 struct Call<'a> {
     server: &'a Server,
     sink: &'a Arc<dyn Sink>,
@@ -28,7 +28,7 @@ struct Call<'a> {
     key: &'a Value,
 }
 
-/// Performs a call and answers it.
+/// Performs a call and sends its response.
 pub(crate) fn call(server: &Server, message: &Value, sink: &Arc<dyn Sink>) {
     let params = &message["params"];
     let call = Call {
@@ -78,7 +78,7 @@ impl Call<'_> {
             .write(event, self.tool, self.arguments, self.key);
     }
 
-    /// What comes before the effect; true when the call ends here.
+    /// Performs the part of a call before its effect. Returns true if the call ends here.
     fn prelude(&self, words: &Value) -> bool {
         if let Some(millis) = words["delay_ms"].as_u64() {
             std::thread::sleep(Duration::from_millis(millis));
@@ -115,7 +115,7 @@ impl Call<'_> {
                 .raw("x".repeat(usize::try_from(bytes).unwrap_or(0)).as_bytes());
         }
         while words["freeze"] == json!(true) {
-            // In the thread that reads, so that nothing is answered any more.
+            // This blocks the reading thread, so the server no longer answers anything.
             std::thread::sleep(Duration::from_mins(1));
         }
         if words["die"] == json!("before") {
@@ -168,7 +168,7 @@ impl Call<'_> {
             let message = words["rpc_error"]["message"].as_str().unwrap_or("no");
             self.sink.send(&error(self.id, code, message));
         } else if let Some(status) = words["http_status"].as_u64() {
-            // Only the HTTP door knows this message.
+            // Only the HTTP transport interprets this message.
             self.sink.send(&json!({"http_status": status}));
         } else if let Some(bytes) = words["huge"].as_u64() {
             let text = "x".repeat(usize::try_from(bytes).unwrap_or(0));
@@ -182,7 +182,7 @@ impl Call<'_> {
         }
     }
 
-    /// A large answer, with the id in front of it or behind it.
+    /// Returns a large response, with the id before or after the result.
     fn huge(&self, words: &Value, text: &str) -> String {
         let result = json!({"content": [{"type": "text", "text": text}], "resultType": "complete"});
         if words["id_last"] == json!(true) {
@@ -232,7 +232,7 @@ impl Call<'_> {
         self.sink.send(&result(self.id, &value));
     }
 
-    /// `${name}` replaced by the argument of that name.
+    /// Replaces `${name}` in `text` by the argument of that name.
     fn filled(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (name, value) in self.arguments.as_object().into_iter().flatten() {

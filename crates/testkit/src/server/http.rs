@@ -1,5 +1,5 @@
-//! The same server behind HTTP: one thread per connection, answers as plain
-//! JSON or, with `--sse`, as a stream of events.
+//! The HTTP transport of the server: one thread per connection, responses as plain JSON or, with `--sse`, as
+//! a stream of events.
 
 use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::protocol::Server;
 use crate::{Sink, lock};
 
-/// Listens on a port of this machine; says which on the standard output.
+/// Listens on a local port and prints its number to stdout.
 pub(crate) fn serve(server: &Arc<Server>, port: u16, flags: &[String]) -> ExitCode {
     let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) else {
         return ExitCode::FAILURE;
@@ -39,7 +39,7 @@ struct Door {
     token: Option<String>,
 }
 
-/// Collects what is sent in answer to one request.
+/// Collects the messages sent in response to one request.
 #[derive(Default)]
 struct CollectedBodies(Mutex<Vec<Vec<u8>>>);
 
@@ -115,7 +115,7 @@ impl Door {
     }
 }
 
-/// Waits for the answer itself; notices may come before it.
+/// Waits for the response to `message`; notifications may precede it.
 fn wait(collected: &CollectedBodies, message: &Value) -> Vec<Vec<u8>> {
     let id = message["id"].to_string();
     loop {

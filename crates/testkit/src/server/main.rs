@@ -1,10 +1,9 @@
-//! A server for tests that speaks the tool protocol by hand, so that it can
-//! also speak it wrongly.
+//! A test server that implements the tool protocol by hand, so it can also violate it.
 //!
 //! `deft-test-server SCRIPT [WITNESS [STATE]] [--http PORT [--sse] [--sessions]]`
 //!
-//! Not here: any library for the protocol. What the script may say is described
-//! at `Script` in the library of this crate.
+//! Not here: any library for the protocol. `Script` in the library of this crate documents the keys of a
+//! script.
 
 #![allow(
     clippy::disallowed_methods,
@@ -27,17 +26,17 @@ use serde_json::{Value, json};
 
 use protocol::Server;
 
-/// Takes a lock, also after a panic elsewhere.
+/// Takes a lock, even if it is poisoned.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where messages to the client go.
+/// A destination for messages to the client.
 pub(crate) trait Sink: Send + Sync {
     /// Sends a line as it is.
     fn raw(&self, line: &[u8]);
 
-    /// Sends a message, spoiled where the script says so.
+    /// Sends a message, with the placeholders of the script replaced by invalid content.
     fn send(&self, message: &Value) {
         self.raw(&spoil::spoil(message.to_string()));
     }
@@ -50,7 +49,7 @@ impl Sink for Stdout {
         let mut out = std::io::stdout().lock();
         let mut bytes = line.to_vec();
         bytes.push(b'\n');
-        // A client that is gone needs no answer.
+        // Errors are ignored: the client may be gone.
         out.write_all(&bytes).and_then(|()| out.flush()).ok();
     }
 }
@@ -80,7 +79,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads messages from the input until it is closed.
+/// Reads messages from stdin until it is closed.
 fn serve_stdio(server: &Arc<Server>) -> ExitCode {
     if let Some(code) = start(server.script()) {
         return code;
@@ -97,7 +96,8 @@ fn serve_stdio(server: &Arc<Server>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What the script wants before anything is read.
+/// Performs the startup behaviour of the script, before any input is read. Returns an exit code if the server
+/// must exit.
 fn start(script: &Value) -> Option<ExitCode> {
     let start = &script["start"];
     if let Some(text) = script["stderr"].as_str() {

@@ -1,4 +1,4 @@
-//! The protocol, as far as tools go, in both of its eras.
+//! The tool part of the protocol, in both of its eras.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +18,10 @@ pub(crate) struct Server {
     script: Value,
     pub(crate) state: State,
     pub(crate) witness: Witness,
-    /// Requests of ours that the client has not answered yet.
+    /// Requests to the client that are not answered yet.
     asked: Mutex<HashMap<u64, Sender<Value>>>,
     next: AtomicU64,
-    /// Calls that the client no longer waits for.
+    /// The ids of calls that the client cancelled.
     cancelled: Mutex<HashSet<String>>,
     subscriptions: Mutex<Vec<Value>>,
 }
@@ -59,7 +59,7 @@ impl Server {
         self.script["era"].as_str().unwrap_or("legacy")
     }
 
-    /// Deals with one message, in a thread of its own if it may take long.
+    /// Handles one message, on a separate thread if it may block.
     pub(crate) fn handle(self: &Arc<Self>, message: Value, sink: &Arc<dyn Sink>) {
         let id = message["id"].clone();
         let Some(method) = message["method"].as_str() else {
@@ -130,7 +130,7 @@ impl Server {
         all
     }
 
-    /// Whether the server says when its tools change.
+    /// Whether the server announces changes of its tools.
     fn announces(&self) -> bool {
         self.script["announces"] != json!(false)
     }
@@ -199,7 +199,7 @@ impl Server {
         lock(&self.cancelled).contains(&id.to_string())
     }
 
-    /// An answer of the client to a request of ours.
+    /// Passes a response of the client to the request that waits for it.
     fn answered(&self, message: &Value) {
         let asked = message["id"]
             .as_u64()
@@ -209,7 +209,7 @@ impl Server {
         }
     }
 
-    /// Asks the client something and waits for its answer.
+    /// Sends a request to the client and waits for the response.
     pub(crate) fn ask(&self, method: &str, sink: &Arc<dyn Sink>) -> Value {
         let id = self.next.fetch_add(1, Ordering::SeqCst);
         let (sender, receiver) = mpsc::channel();
@@ -225,7 +225,7 @@ impl Server {
         receiver.recv().unwrap_or(Value::Null)
     }
 
-    /// Says that the tools have changed, or the resources.
+    /// Announces that the tools or the resources have changed.
     pub(crate) fn announce(&self, what: &str, sink: &Arc<dyn Sink>) {
         if !self.announces() {
             return;

@@ -1,11 +1,12 @@
-//! Skills over MCP, as a file says that is read again for every request: a test changes it while the server runs.
+//! Skills over MCP, from a file that is read again for every request, so a test can change it while the
+//! server runs.
 
 use serde_json::{Value, json};
 
 use crate::protocol::{Server, error, result};
 
 impl Server {
-    /// What the file of skills says now; null without one.
+    /// Returns the current content of the skills file, or null without one.
     fn skills(&self) -> Value {
         let path = self.script()["skills"].as_str();
         let text = path.and_then(|path| std::fs::read(path).ok());
@@ -18,7 +19,8 @@ impl Server {
         self.script()["skills"].is_string()
     }
 
-    /// The answer to a request about skills; every one is in the witness log under its method.
+    /// Returns the response to a request about skills. Each request is written to the witness log under its
+    /// method.
     pub(crate) fn skills_reply(&self, method: &str, id: &Value, params: &Value) -> Option<Value> {
         if !self.has_skills() {
             return None;
@@ -77,7 +79,7 @@ fn read(skills: &Value, params: &Value) -> Option<Value> {
     let file = skills["files"].get(uri)?;
     let content = match file.as_str() {
         Some(text) => json!({"uri": uri, "mimeType": "text/markdown", "text": text}),
-        // Anything else is the content as it is sent.
+        // Any other value is sent as it is.
         None => file.clone(),
     };
     let mut answer = head(skills);

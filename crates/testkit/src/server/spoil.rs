@@ -1,12 +1,12 @@
-//! Words in a message that make it one that no server should send.
+//! Placeholders that are replaced by content no server should send.
 //!
-//! A script is JSON and cannot hold such a message itself.
+//! A script is JSON and cannot contain such content itself.
 
-/// How deep `"DEEP"` is nested; parsers commonly stop at 128.
+/// The nesting depth of `"DEEP"`; parsers commonly stop at 128.
 const DEPTH: usize = 1000;
 
-/// Replaces `"DEEP"` by lists in lists, `ENV(NAME)` by a variable, and `BADBYTE` by a byte that is
-/// never part of UTF-8.
+/// Replaces `"DEEP"` by nested lists, `ENV(NAME)` by an environment variable, and `BADBYTE` by a byte that is
+/// never valid in UTF-8.
 pub(crate) fn spoil(mut text: String) -> Vec<u8> {
     if text.contains("\"DEEP\"") {
         let deep = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));

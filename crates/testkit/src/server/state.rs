@@ -1,4 +1,4 @@
-//! Flags and counters that outlive the process, and the log of what happened.
+//! Flags and counters that outlive the process, and the witness log.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::lock;
 
-/// Flags by name, kept in a file if there is one.
+/// Flags by name, stored in a file if a path is given.
 pub(crate) struct State {
     path: Option<PathBuf>,
     values: Mutex<Map<String, Value>>,
@@ -36,7 +36,7 @@ impl State {
         self.store(&values);
     }
 
-    /// Counts up and tells the count before.
+    /// Increments a counter and returns its previous value.
     pub(crate) fn count(&self, name: &str) -> u64 {
         let mut values = lock(&self.values);
         let before = values.get(name).and_then(Value::as_u64).unwrap_or(0);
@@ -49,7 +49,7 @@ impl State {
         if let Some(path) = &self.path {
             let beside = path.with_extension("new");
             let text = Value::Object(values.clone()).to_string();
-            // The next test would notice.
+            // Errors are ignored: a test that depends on the state would fail.
             std::fs::write(&beside, text)
                 .and_then(|()| std::fs::rename(&beside, path))
                 .ok();
@@ -57,7 +57,7 @@ impl State {
     }
 }
 
-/// The log: one line per event, each written at once and never changed.
+/// The witness log: one line per event, written immediately and never changed.
 pub(crate) struct Witness(Option<File>);
 
 impl Witness {
@@ -66,8 +66,8 @@ impl Witness {
         Self(path.and_then(open))
     }
 
-    /// Writes a line. It is with the operating system when this returns, so a
-    /// death right afterwards does not lose it.
+    /// Writes a line. When this returns, the operating system has the line, so it survives a kill of the
+    /// process.
     pub(crate) fn write(&self, event: &str, tool: &str, arguments: &Value, key: &Value) {
         let Some(file) = &self.0 else { return };
         let now = SystemTime::now()
@@ -82,8 +82,8 @@ impl Witness {
             "key": key,
         });
         let mut file = file;
-        // A kill can cut a write where a page of the file ends. The next writer begins a line of
-        // its own, so that only the cut one is lost.
+        // A kill can truncate a write at the end of a page of the file. Every write starts with a line
+        // break, so only the truncated line is lost.
         file.write_all(format!("\n{line}\n").as_bytes()).ok();
     }
 }

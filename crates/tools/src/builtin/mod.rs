@@ -127,13 +127,6 @@ impl Definition {
         self
     }
 
-    /// Removes the annotations, as with tools of servers that publish none.
-    #[must_use]
-    pub fn unannotated(mut self) -> Self {
-        self.annotated = false;
-        self
-    }
-
     /// Marks a tool whose arguments are shown to people, or that returns data derived from them:
     /// secrets stay names, because a secret's value is only recognised in a result verbatim, not in
     /// another encoding.

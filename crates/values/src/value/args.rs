@@ -1,6 +1,6 @@
-//! The arguments of a call, and how they meet parameters.
+//! The arguments of a call, and their binding to parameters.
 //!
-//! It serves the functions and methods of conditions and templates.
+//! Used by the functions and methods of conditions and templates.
 
 use super::{Text, Value};
 use crate::fault::{Fault, Outcome};
@@ -23,7 +23,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Binds arguments to parameters; a parameter that begins with `/` has no name.
+    /// Binds arguments to parameters; parameters that begin with `/` are positional-only.
     pub fn bind<const N: usize>(
         self,
         function: &str,
@@ -55,7 +55,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The only argument.
+    /// Returns the only argument.
     pub fn one(self, function: &str) -> Outcome<Value<'a>> {
         let [value] = self.bind(function, ["/"], 1)?;
         value.ok_or_else(|| missing(function, "", 0))
@@ -66,13 +66,13 @@ impl<'a> Args<'a> {
         self.bind::<0>(function, [], 0).map(|_| ())
     }
 
-    /// Takes a named argument out.
+    /// Removes and returns a named argument.
     pub fn take(&mut self, name: &str) -> Option<Value<'a>> {
         let at = self.named.iter().position(|(found, _)| &**found == name)?;
         Some(self.named.swap_remove(at).1)
     }
 
-    /// Fails if a named argument is left.
+    /// Returns the positional arguments; fails if named ones are left.
     pub fn unnamed(self, function: &str) -> Outcome<Vec<Value<'a>>> {
         match self.named.first() {
             Some((name, _)) => Err(unexpected(function, name)),
@@ -108,7 +108,7 @@ fn unexpected(function: &str, name: &str) -> Fault {
     ))
 }
 
-/// An argument that must be an integer.
+/// Reads an integer argument.
 pub fn int(value: &Value<'_>) -> Outcome<i128> {
     match value {
         Value::Int(int) => Ok(*int),
@@ -123,14 +123,14 @@ pub fn int(value: &Value<'_>) -> Outcome<i128> {
     }
 }
 
-/// An argument that must be an integer of ordinary size; larger ones are cut off.
+/// Reads an integer argument and clamps it to the range of an `i64`.
 pub fn size(value: &Value<'_>) -> Outcome<i64> {
     let int = int(value)?;
     let cut_off = if int < 0 { -i64::MAX } else { i64::MAX };
     Ok(i64::try_from(int).unwrap_or(cut_off).max(-i64::MAX))
 }
 
-/// An argument that must be text.
+/// Reads a text argument.
 pub fn text<'v, 'a>(value: &'v Value<'a>, what: &str) -> Outcome<&'v Text<'a>> {
     match value {
         Value::Str(text) => Ok(text),

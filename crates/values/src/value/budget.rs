@@ -1,27 +1,27 @@
-//! What one evaluation may cost: operations, memory, and depth of recursion.
+//! The cost limits of one evaluation: operations, memory, and depth of recursion.
 //!
-//! Time is not measured, so that the same text over the same values always ends the same way.
+//! Time is not measured, so that the same text with the same values always has the same result.
 
 use std::cell::Cell;
 
 use crate::fault::{Fault, Outcome};
 
-/// Operations of one evaluation; at about 30 ns each this is a few milliseconds.
+/// Maximum number of operations; at about 30 ns each this is a few milliseconds.
 const FUEL: u64 = 200_000;
 
-/// Bytes that one evaluation may put together, intermediate results included.
+/// Maximum number of bytes allocated by one evaluation, including intermediate results.
 const MEMORY: usize = 16 << 20;
 
-/// The largest text or container that one operation may make.
+/// Maximum size of a text or container that one operation creates, in bytes.
 const LARGEST: usize = 4 << 20;
 
-/// How many bytes of text are read or written for one unit of fuel.
+/// Bytes of text read or written per unit of fuel.
 const BYTES_PER_FUEL: usize = 256;
 
-/// How deep expressions may nest while they are evaluated, running iterators included.
+/// Maximum nesting of expressions during evaluation, including running iterators.
 const RECURSION: u32 = 400;
 
-/// How many levels of an expression the call of a function counts for.
+/// The number of levels that a function call counts for.
 const CALL: u32 = 5;
 
 /// The rest of what one evaluation may use.
@@ -43,7 +43,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Pays for `operations`.
+    /// Consumes fuel for `operations`.
     #[inline]
     pub fn spend(&self, operations: usize) -> Outcome<()> {
         match self.fuel.get().checked_sub(operations as u64) {
@@ -55,13 +55,13 @@ impl Budget {
         }
     }
 
-    /// Pays for reading `bytes` of text.
+    /// Consumes fuel for reading `bytes` of text.
     #[inline]
     pub fn scan(&self, bytes: usize) -> Outcome<()> {
         self.spend(bytes / BYTES_PER_FUEL)
     }
 
-    /// Pays for `bytes` that are about to be made in one piece.
+    /// Consumes fuel and memory for a value of `bytes` that is about to be created.
     pub fn make(&self, bytes: usize) -> Outcome<()> {
         if bytes > LARGEST {
             return Err(too_large());
@@ -76,13 +76,13 @@ impl Budget {
         }
     }
 
-    /// Pays for a container with `count` items.
+    /// Consumes fuel and memory for a container with `count` items.
     pub fn items(&self, count: usize) -> Outcome<()> {
         self.make(count.saturating_mul(size_of::<super::Value<'_>>()))?;
         self.spend(count / 4)
     }
 
-    /// Enters one level of recursion; [`Budget::leave`] must follow if this succeeds.
+    /// Enters one level of recursion. If this succeeds, [`Budget::leave`] must follow.
     #[inline]
     pub fn enter(&self) -> Outcome<()> {
         self.descend(1)
@@ -94,7 +94,7 @@ impl Budget {
         self.ascend(1);
     }
 
-    /// Enters a call, which takes as much of the stack as several levels of an expression.
+    /// Enters a call, which uses as much stack as several levels of an expression.
     pub fn enter_call(&self) -> Outcome<()> {
         self.descend(CALL)
     }

@@ -1,6 +1,6 @@
 //! Equality, order, membership and identity of values.
 //!
-//! Secrets and what is missing compare with nothing: that is an error.
+//! Comparing a secret or a missing value is an error.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use super::number::{self, Number};
 use super::{Dict, Kind, Seq, Set, Value, iterate};
 use crate::fault::{Fault, Outcome};
 
-/// How deep values are compared; JSON that nests deeper is an error.
+/// Maximum depth of comparisons; deeper JSON is an error.
 const DEEPEST: usize = 250;
 
 /// `a == b`.
@@ -109,7 +109,7 @@ pub(crate) fn subset<'a>(items: &[Value<'a>], set: &Set<'a>, budget: &Budget) ->
     Ok(true)
 }
 
-/// The four operators of order.
+/// The four ordering operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// `a < b`.
@@ -142,7 +142,7 @@ impl Order {
     }
 }
 
-/// `a < b` and its kin.
+/// `a < b`, `a <= b`, `a > b`, `a >= b`.
 pub fn ordered<'a>(order: Order, a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
     ordered_at(order, a, b, budget, 0)
 }
@@ -182,7 +182,7 @@ fn ordered_at<'a>(
     }
 }
 
-/// The first items that differ decide.
+/// Compares sequences; the first items that differ decide.
 fn ordered_items<'a>(
     order: Order,
     a: &Seq<'a>,
@@ -210,7 +210,7 @@ fn ordered_sets<'a>(order: Order, a: &Set<'a>, b: &Set<'a>, budget: &Budget) -> 
     }
 }
 
-/// `item in container`, for all but iterators.
+/// `item in container`, for containers other than iterators.
 pub fn contains<'a>(container: &Value<'a>, item: &Value<'a>, budget: &Budget) -> Outcome<bool> {
     match container {
         Value::Str(text) => {
@@ -264,7 +264,7 @@ fn in_range(item: &Value<'_>, (start, end, step): (i64, i64, i64)) -> bool {
     })
 }
 
-/// Whether both are one object for certain.
+/// Whether both are certainly the same object.
 fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
     match (a, b) {
         (Value::None, Value::None) | (Value::Ellipsis, Value::Ellipsis) => true,
@@ -279,7 +279,7 @@ fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
     }
 }
 
-/// `a is b`; where Python's answer depends on how it shares objects, there is none.
+/// `a is b`. Fails where Python's answer depends on how it shares objects.
 pub fn identical<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
     a.usable()?;
     b.usable()?;

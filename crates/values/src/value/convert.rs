@@ -1,6 +1,6 @@
-//! Conversions that builtins and filters share: to integers, and rounding.
+//! Conversions shared by builtins and filters: to integers, and rounding.
 //!
-//! Turning values into text is in `show`, and into JSON in `json`.
+//! Not here: conversion to text (`show`) and to JSON (`json`).
 
 use super::number::{Number, integral, too_big};
 use super::{Value, float, number, show, text};
@@ -46,7 +46,7 @@ pub fn parse_int<'a>(source: &str, base: i64) -> Outcome<Value<'a>> {
     Ok(Value::Int(if negative { -value } else { value }))
 }
 
-/// Takes off a prefix such as `0x`, where the base allows it.
+/// Strips a prefix such as `0x` where the base allows it, and returns the base.
 fn radix(digits: &str, base: i64) -> Option<(u32, &str)> {
     let prefixed = digits.get(..2).and_then(|prefix| {
         let radix = match prefix.to_ascii_lowercase().as_str() {
@@ -62,7 +62,7 @@ fn radix(digits: &str, base: i64) -> Option<(u32, &str)> {
             let digits = &digits[2..];
             Some((radix, digits.strip_prefix('_').unwrap_or(digits)))
         }
-        // Without a base, `010` is no number, while `0` and `00` are.
+        // With base 0, `010` is invalid, but `0` and `00` are valid.
         None if base == 0 => {
             let zeros = digits.starts_with('0') && digits.contains(|c| !matches!(c, '0' | '_'));
             (!zeros).then_some((10, digits))

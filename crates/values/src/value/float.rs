@@ -1,7 +1,7 @@
-//! How Python writes and reads floats.
+//! Formatting and parsing of floats as in Python.
 //!
-//! Rust and Python agree on the digits, which are the fewest that give the same number back, and
-//! on rounding; they differ in where the exponent begins. Formats with a width are in `spec`.
+//! Rust and Python agree on rounding and on the digits (the shortest that parse to the same number), but not
+//! on when to use an exponent. Not here: formats with a width (`spec`).
 
 /// `repr(value)`.
 pub(crate) fn repr(value: f64) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn repr(value: f64) -> String {
     format!("{sign}{}", scientific(&digits, exponent, 'e'))
 }
 
-/// `inf`, `-inf` and `nan`.
+/// Returns `inf`, `-inf` or `nan`.
 pub(crate) fn special(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("nan")
@@ -29,7 +29,7 @@ pub(crate) fn special(value: f64) -> Option<&'static str> {
     }
 }
 
-/// Sign, digits without a point, and the exponent of the first digit.
+/// Returns sign, digits without a point, and the exponent of the first digit.
 fn shortest(value: f64) -> (&'static str, String, i32) {
     let shown = format!("{:e}", value.abs());
     let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -37,7 +37,7 @@ fn shortest(value: f64) -> (&'static str, String, i32) {
     (sign, digits, exponent)
 }
 
-/// The digits of `d.ddde-d` without the point, and the exponent.
+/// Returns the digits of `d.ddde-d` without the point, and the exponent.
 pub(crate) fn split_exponent(shown: &str) -> (String, i32) {
     let (mantissa, exponent) = shown.split_once('e').unwrap_or((shown, "0"));
     let digits = mantissa.chars().filter(char::is_ascii_digit).collect();
@@ -57,7 +57,7 @@ fn plain(digits: &str, exponent: i32) -> String {
     format!("{}.{}", &digits[..whole], &digits[whole..])
 }
 
-/// Digits with a point behind the first, and an exponent of at least two digits.
+/// Formats digits with a point after the first one and an exponent of at least two digits.
 pub(crate) fn scientific(digits: &str, exponent: i32, letter: char) -> String {
     let sign = if exponent < 0 { '-' } else { '+' };
     let exponent = exponent.unsigned_abs();
@@ -71,7 +71,7 @@ pub(crate) fn scientific(digits: &str, exponent: i32, letter: char) -> String {
     }
 }
 
-/// `float(text)`; what Python does not take is `None`.
+/// `float(text)`; `None` if Python rejects it.
 pub fn parse(text: &str) -> Option<f64> {
     let text = text.trim_matches(super::text::is_space);
     let text = without_underscores(text)?;
@@ -92,7 +92,7 @@ pub fn parse(text: &str) -> Option<f64> {
     })
 }
 
-/// Drops underscores, each of which must stand between two digits.
+/// Removes underscores; `None` unless each is between two digits.
 pub(crate) fn without_underscores(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let digit = |at: Option<usize>| {

@@ -1,13 +1,13 @@
-//! `str.format`: text with `{…}` in it.
+//! `str.format`: text with `{…}` fields.
 //!
-//! F-strings are not treated here; they are parsed with the condition.
+//! Not here: f-strings, which are parsed with the condition.
 
 use super::args::Args;
 use super::budget::Budget;
 use super::{Text, Value, index, show, spec};
 use crate::fault::{Fault, Outcome};
 
-/// Python takes a field inside a format spec, but none inside that one's.
+/// Python allows a field inside a format spec, but none inside that field's spec.
 const MAX_LEVEL: usize = 2;
 
 /// `text.format(*args)`.
@@ -25,7 +25,7 @@ struct Formatter<'f, 'a> {
     args: &'f Args<'a>,
     budget: &'f Budget,
     next: usize,
-    /// Whether fields are numbered by hand; both ways do not mix.
+    /// Whether fields are numbered explicitly; both kinds cannot be mixed.
     manual: Option<bool>,
 }
 
@@ -58,10 +58,10 @@ impl<'a> Formatter<'_, 'a> {
         Ok(out)
     }
 
-    /// One field without its braces: `name!r:spec`.
+    /// Formats a field without its braces: `name!r:spec`.
     fn field(&mut self, field: &str, level: usize) -> Outcome<String> {
         let split = field.find(['!', ':', '[']);
-        // A bracket may hold `!` and `:`, which mean nothing there.
+        // Inside brackets, `!` and `:` have no special meaning.
         let head_end = match split {
             Some(at) if field[at..].starts_with('[') => {
                 let close = field[at..]
@@ -135,7 +135,7 @@ impl<'a> Formatter<'_, 'a> {
     }
 }
 
-/// The byte of the brace that closes a field.
+/// Returns the byte offset of the brace that closes a field.
 fn field_end(text: &str) -> Outcome<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -188,7 +188,7 @@ fn item<'a, 't>(
     Ok((index::item(value, &key, budget)?, tail))
 }
 
-/// The value after `!r`, `!s` or `!a`.
+/// Applies the conversion `!r`, `!s` or `!a`.
 pub fn converted<'a>(
     value: Value<'a>,
     conversion: Option<&str>,

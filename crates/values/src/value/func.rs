@@ -1,14 +1,14 @@
-//! What can be called, as data.
+//! Functions and methods as values.
 //!
-//! Calling is the evaluator's part.
+//! Not here: calls, which the evaluator performs.
 
 use super::{DEEPEST, Kind, Value};
 
 /// A function or method that can be called.
 pub enum Func<'a> {
-    /// A builtin that is no type.
+    /// A builtin that is not a type.
     Builtin(&'static str),
-    /// `"a".lower`, not called yet.
+    /// `"a".lower` without a call.
     Bound(Value<'a>, &'static str),
     /// `str.lower`.
     Unbound(Kind, &'static str),

@@ -1,6 +1,6 @@
 //! Items and slices of values.
 //!
-//! Attributes are not here: what they mean differs between conditions and templates.
+//! Not here: attributes, whose meaning differs between conditions and templates.
 
 use super::args;
 use super::budget::Budget;
@@ -8,7 +8,7 @@ use super::text::{byte_of, char_len};
 use super::{Seq, Text, Value};
 use crate::fault::{Fault, Outcome};
 
-/// How many numbers a range has.
+/// Returns the length of a range.
 pub(crate) fn range_len(start: i64, end: i64, step: i64) -> usize {
     let (start, end, step) = (i128::from(start), i128::from(end), i128::from(step));
     let span = if step > 0 { end - start } else { start - end };
@@ -67,7 +67,7 @@ fn out_of_range(what: &str) -> Fault {
     Fault::other(format!("{what} index out of range"))
 }
 
-/// A place from an index that may count from the end.
+/// Converts an index, which may count from the end, to a position.
 fn resolve_index(len: usize, index: &Value<'_>, what: &str) -> Outcome<usize> {
     let (Value::Int(_) | Value::Bool(_)) = index else {
         let found = index.type_name();
@@ -97,7 +97,7 @@ fn character<'a>(text: &Text<'a>, index: &Value<'a>, budget: &Budget) -> Outcome
     Ok(Value::Str(text.cut(byte..byte + width)))
 }
 
-/// The bounds of a slice as they are written.
+/// The bounds of a slice as written.
 #[derive(Clone, Default)]
 pub struct Bounds<'a> {
     /// The first place; the beginning if it is missing.
@@ -141,7 +141,7 @@ pub fn slice<'a>(value: &Value<'a>, bounds: &Bounds<'a>, budget: &Budget) -> Out
 
 type RawBounds = (Option<i64>, Option<i64>, i64);
 
-/// The places that a slice takes, in order.
+/// Yields the positions that a slice selects, in order.
 fn places(len: usize, (start, end, step): RawBounds) -> impl Iterator<Item = usize> {
     let len = i64::try_from(len).unwrap_or(i64::MAX);
     let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
@@ -167,7 +167,7 @@ fn seq_slice<'a>(seq: &Seq<'a>, bounds: RawBounds, budget: &Budget) -> Outcome<V
 
 fn text_slice<'a>(text: &Text<'a>, bounds: RawBounds, budget: &Budget) -> Outcome<Value<'a>> {
     budget.make(text.len())?;
-    // The common `[:n]` and `[m:n]` need not count all characters.
+    // Fast path for `[:n]` and `[m:n]`, which need not count all characters.
     if let (start, Some(end @ 0..), 1) = bounds
         && let Ok(start) = usize::try_from(start.unwrap_or(0))
     {

@@ -1,7 +1,7 @@
-//! Iterators as data, and the items of what is no iterator.
+//! Iterators as values, and the items of containers.
 //!
-//! Moving an iterator on is the evaluator's part, since `map` calls a function and a generator
-//! evaluates its expressions.
+//! Not here: advancing an iterator. The evaluator does it, because `map` calls a function and a generator
+//! evaluates expressions.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,9 +17,9 @@ pub type Handle<'a> = Rc<RefCell<Stream<'a>>>;
 
 /// An iterator.
 pub enum Stream<'a> {
-    /// The items of a container from a place on; the kind is what `type` says.
+    /// The items of a container from an index on; the kind is its Python type.
     Items(Kind, Value<'a>, usize),
-    /// The characters of a text from a byte on.
+    /// The characters of a text from a byte offset on.
     Chars(Text<'a>, usize),
     /// `map(function, *iterators)`, with the number of levels in it.
     Map(Value<'a>, Vec<Handle<'a>>, u16),
@@ -33,7 +33,7 @@ pub enum Stream<'a> {
     Generator(Generator<'a>),
 }
 
-/// A generator expression that may have begun.
+/// A generator expression, possibly started.
 pub struct Generator<'a> {
     /// The expression of an item.
     pub element: &'a Expr,
@@ -41,7 +41,7 @@ pub struct Generator<'a> {
     pub clauses: &'a [Clause],
     /// The frame of the evaluator that has its names.
     pub frame: usize,
-    /// One iterator for every `for` that has begun, outermost first; empty at the end.
+    /// One iterator for every started `for`, outermost first; empty at the end.
     pub levels: Vec<Handle<'a>>,
     /// The number of levels of containers in it.
     pub depth: u16,
@@ -80,7 +80,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The iterator over a value, or the value itself if it is one.
+/// Returns an iterator over a value, or the value itself if it is an iterator.
 pub fn open<'a>(value: &Value<'a>) -> Outcome<Handle<'a>> {
     Ok(match value {
         Value::Iter(handle) => Rc::clone(handle),
@@ -104,7 +104,7 @@ pub(crate) fn not_iterable(value: &Value<'_>) -> Fault {
     Fault::type_error(format!("'{}' object is not iterable", value.type_name()))
 }
 
-/// The item of a container at a place.
+/// Returns the item of a container at an index.
 pub fn item<'a>(value: &Value<'a>, at: usize) -> Option<Value<'a>> {
     match value {
         Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.get(at),
@@ -116,7 +116,7 @@ pub fn item<'a>(value: &Value<'a>, at: usize) -> Option<Value<'a>> {
     }
 }
 
-/// All items of what is no iterator.
+/// Returns all items of a container.
 pub fn items<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
     let len = match value {
         Value::Str(text) => text.len(),

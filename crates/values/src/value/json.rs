@@ -1,7 +1,7 @@
-//! Values from JSON and to JSON.
+//! Conversion of values from and to JSON.
 //!
-//! What JSON cannot hold is an error, except that tuples, sets, views and ranges become lists and
-//! keys become text.
+//! Tuples, sets, views and ranges become lists, and keys become text. Other values without a JSON form are
+//! errors.
 
 use serde_json::{Map, Number, Value as Json};
 
@@ -9,7 +9,7 @@ use super::{Dict, Kind, Seq, Text, Value, show};
 use crate::fault::{Fault, Outcome};
 
 impl<'a> Value<'a> {
-    /// Looks at JSON as a value, without copying.
+    /// Wraps JSON as a value without copying.
     #[inline]
     pub fn from_json(json: &'a Json) -> Self {
         match json {
@@ -22,17 +22,17 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as JSON; the secrets in it become their placeholders.
+    /// Converts to JSON; secrets become their placeholders.
     pub fn to_json(&self) -> Outcome<Json> {
         match self {
-            // A value as it came in is no larger than it was.
+            // An unchanged input is no larger than before, so it needs no limit.
             Value::List(Seq::Json(items)) => Ok(Json::Array(items.to_vec())),
             Value::Dict(Dict::Json(map)) => Ok(Json::Object((*map).clone())),
             _ => Writer::default().value(self),
         }
     }
 
-    /// The value as JSON, or an error if there is a secret in it.
+    /// Converts to JSON; fails if the value contains a secret.
     pub fn to_open_json(&self) -> Outcome<Json> {
         Writer {
             open: true,
@@ -42,9 +42,9 @@ impl<'a> Value<'a> {
     }
 }
 
-/// How many values and bytes of text one result may have.
+/// Maximum number of values and bytes of text in a result.
 ///
-/// Values of our own share their parts, so that a small one can be large when written out.
+/// Our own values share their parts, so a small one can be large when written out.
 const MOST_VALUES: usize = 1_000_000;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -130,7 +130,7 @@ fn int(value: i128) -> Outcome<Number> {
     Number::from_i128(value).ok_or_else(|| Fault::unsupported("an integer beyond 64 bits as JSON"))
 }
 
-/// Keys as Python's `json.dumps` writes them.
+/// Formats a key as Python's `json.dumps` does.
 fn key_text(key: &Value<'_>) -> Outcome<String> {
     Ok(match key {
         Value::Str(text) => text.to_string(),

@@ -1,6 +1,6 @@
-//! The types of values, with the names that Python gives them.
+//! The types of values, with their names in Python.
 //!
-//! It does not say what a type can do; that is in `methods` and `operate`.
+//! Not here: the operations of a type (`methods` and `operate`).
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,7 +95,7 @@ impl Kind {
         }
     }
 
-    /// The types that are builtin names, so that `str` and `int` can be called and compared with.
+    /// Returns the type with a builtin name, so that `str` and `int` can be called and compared.
     pub fn builtin(name: &str) -> Option<Self> {
         Some(match name {
             "bool" => Kind::Bool,
@@ -118,7 +118,7 @@ impl Kind {
         })
     }
 
-    /// Whether every value of this type is one of `other`.
+    /// Whether every value of this type is an instance of `other`.
     pub fn is_a(self, other: Kind) -> bool {
         self == other || other == Kind::Object || (self == Kind::Bool && other == Kind::Int)
     }

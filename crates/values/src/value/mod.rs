@@ -1,8 +1,8 @@
-//! Python's values, for conditions and templates alike: Jinja's values are Python's.
+//! Python's values, for conditions and templates.
 //!
-//! Values from a scope are borrowed, so that reading a field of a large result copies nothing.
-//! Everything is immutable: methods that change their object are not offered. Nothing in here
-//! walks a syntax tree or knows where a value comes from.
+//! Values from a scope are borrowed, so that reading a field of a large result copies nothing. All values
+//! are immutable: methods that change their object are not supported. Not here: syntax trees and the origin
+//! of values.
 
 pub mod args;
 pub mod budget;
@@ -39,10 +39,10 @@ pub use table::Dict;
 use table::Set;
 pub use text::Text;
 
-/// A value while something is evaluated.
+/// A value during evaluation.
 #[derive(Clone)]
 pub enum Value<'a> {
-    /// A value that is missing; only templates have it.
+    /// A missing value; only in templates.
     Undefined(Rc<MissingValue>),
     /// `None`.
     None,
@@ -66,7 +66,7 @@ pub enum Value<'a> {
     Set(Rc<Set<'a>>),
     /// `range(start, stop, step)`; the step is never zero.
     Range(i64, i64, i64),
-    /// What `.keys()`, `.values()` and `.items()` give, by kind.
+    /// The result of `.keys()`, `.values()` or `.items()`, by kind.
     View(Kind, Seq<'a>),
     /// A type, such as `str`.
     Type(Kind),
@@ -76,38 +76,38 @@ pub enum Value<'a> {
     Iter(Rc<RefCell<Stream<'a>>>),
     /// The name `secrets`.
     Secrets,
-    /// One secret, by its name and the placeholder that stands for it.
+    /// A secret: its name and its placeholder.
     Secret(Rc<(String, String)>),
 }
 
-/// Why a value is missing, and where that was found.
+/// Why a value is missing, and where it was read.
 #[derive(Debug)]
 pub struct MissingValue {
     /// The name or path.
     pub path: String,
     /// Why it is missing.
     pub why: MissingReason,
-    /// Where it was found; what a filter looked up has no place of its own.
+    /// Where it was read; `None` for lookups of a filter.
     pub span: Option<Range<usize>>,
 }
 
 /// Why a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingReason {
-    /// The scope does not know the name.
+    /// The scope does not define the name.
     Unknown,
-    /// The scope knows the name, but has no value for it.
+    /// The scope defines the name, but has no value for it.
     Absent,
     /// The object has no such attribute or item.
     Member,
     /// No secret has the name.
     Secret,
-    /// There is no such item, as the list has none.
+    /// The list is empty.
     Empty,
 }
 
 impl MissingValue {
-    /// The error for using what is missing.
+    /// Returns the error for using the missing value.
     pub(crate) fn fault(&self) -> Fault {
         let path = &self.path;
         let (message, hint) = match self.why {
@@ -184,12 +184,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The name of its type, as Python's messages have it.
+    /// Returns the name of its type, as in Python's messages.
     pub fn type_name(&self) -> &'static str {
         self.kind().name()
     }
 
-    /// Refuses what no operator, filter or function may touch.
+    /// Fails for values that no operator, filter or function may use: missing values and secrets.
     #[inline]
     pub fn usable(&self) -> Outcome<()> {
         match self {
@@ -199,7 +199,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Python's truth; what is missing counts as false.
+    /// Returns the truth by Python's rules; a missing value is false.
     pub fn truth(&self) -> Outcome<bool> {
         Ok(match self {
             Value::Undefined(_) | Value::None => false,
@@ -216,7 +216,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// How many levels of our own containers are in it; borrowed ones count as one.
+    /// Returns the nesting depth of our own containers; borrowed ones count as one.
     pub fn depth(&self) -> u16 {
         match self {
             Value::List(seq) | Value::Tuple(seq) | Value::View(_, seq) => seq.depth(),
@@ -229,10 +229,10 @@ impl<'a> Value<'a> {
     }
 }
 
-/// How deep containers may nest, since showing, comparing and dropping them recurse.
+/// Maximum nesting of containers, because showing, comparing and dropping them recurse.
 pub(crate) const DEEPEST: u16 = 100;
 
-/// One level more than the deepest of `depths`.
+/// Returns one level more than the deepest of `depths`; fails above [`DEEPEST`].
 pub fn deeper(depths: impl Iterator<Item = u16>) -> Outcome<u16> {
     let depth = depths.max().unwrap_or(0) + 1;
     if depth > DEEPEST {

@@ -1,13 +1,13 @@
 //! Arithmetic with Python's rules: floor division, true division, exact comparison.
 //!
-//! Integers have 128 bits. What needs more is left to a full Python, as are complex numbers.
+//! Integers have 128 bits. Larger integers and complex numbers require full Python.
 
 use std::cmp::Ordering;
 
 use super::Value;
 use crate::fault::{Fault, Outcome};
 
-/// A number that takes part in arithmetic; truth values are integers.
+/// A number in arithmetic; booleans are integers.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
     /// An integer.
@@ -40,7 +40,7 @@ impl Number {
     }
 }
 
-/// The integer that a float is equal to, if it has no fraction and fits.
+/// Returns the integer equal to a float, or `None` if it has a fraction or does not fit.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the range is checked before"
@@ -95,7 +95,7 @@ pub(crate) fn divide<'a>(a: Number, b: Number) -> Outcome<Value<'a>> {
     }
 }
 
-/// `a / b` rounded once; dividing two rounded floats would round three times.
+/// `a / b`, rounded once; dividing two rounded floats would round three times.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_wrap,
@@ -108,7 +108,7 @@ fn int_ratio(a: i128, b: i128) -> Outcome<f64> {
         return Ok(a as f64 / b as f64);
     }
     let bits = |n: u128| 128 - n.leading_zeros();
-    // The quotient gets 57 bits or more, and its last bit tells whether anything follows.
+    // The quotient gets at least 57 bits; its last bit is set if the division has a remainder.
     let shift = (57 + bits(bottom)).saturating_sub(bits(top));
     if bits(top) + shift > 127 {
         return Err(Fault::unsupported("dividing integers of this size"));
@@ -152,7 +152,7 @@ fn int_floor(a: i128, b: i128) -> Option<i128> {
     Some(if adjust { quotient - 1 } else { quotient })
 }
 
-/// Quotient and rest of floats, step by step as `CPython` does it.
+/// Returns quotient and remainder of floats, with the same steps as `CPython`.
 fn float_divmod(a: f64, b: f64, by_zero: &str) -> Outcome<(f64, f64)> {
     if b == 0.0 {
         return Err(zero_division(by_zero));
@@ -209,7 +209,7 @@ fn float_power(base: f64, exponent: f64) -> Outcome<f64> {
     Ok(power)
 }
 
-/// How two numbers compare; nothing compares with NaN.
+/// Compares two numbers; `None` if one is NaN.
 pub(crate) fn compare(a: Number, b: Number) -> Option<Ordering> {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
@@ -219,7 +219,7 @@ pub(crate) fn compare(a: Number, b: Number) -> Option<Ordering> {
     }
 }
 
-/// Compares exactly: a large integer is not rounded first.
+/// Compares exactly, without rounding a large integer first.
 fn int_with_float(int: i128, float: f64) -> Option<Ordering> {
     if float.is_nan() {
         return None;
@@ -230,7 +230,7 @@ fn int_with_float(int: i128, float: f64) -> Option<Ordering> {
         } else {
             Ordering::Less
         })),
-        // Beyond the range of integers, only the sign counts.
+        // The float is beyond the range of integers, so only its sign counts.
         None => 0.0.partial_cmp(&float),
     }
 }

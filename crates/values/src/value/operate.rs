@@ -1,7 +1,6 @@
-//! The arithmetic and bit operators on all kinds of values.
+//! Arithmetic and bit operators on all kinds of values.
 //!
-//! Short-circuit operators and comparisons are not here. Results that would be large are paid for
-//! before they are made.
+//! Large results consume budget before they are created. Not here: short-circuit operators and comparisons.
 
 use super::budget::Budget;
 use super::number::{self, Number};
@@ -151,7 +150,7 @@ fn repeat<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<Option<V
 fn repeated<'a>(seq: &Seq<'a>, times: usize, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
     let len = seq.len();
     budget.items(len.saturating_mul(times))?;
-    // Without items, even a great many rounds make nothing.
+    // Repeating an empty sequence must not loop, however large `times` is.
     let rounds = if len == 0 { 0 } else { times };
     Ok((0..rounds).flat_map(|_| seq.iter()).collect())
 }
@@ -298,7 +297,7 @@ fn bad_operand(sign: &str, value: &Value<'_>) -> Fault {
     Fault::type_error(format!("bad operand type for unary {sign}: '{name}'"))
 }
 
-/// Joins texts with a separator between them.
+/// Joins texts with a separator.
 pub fn join(separator: &str, parts: &[Text<'_>], budget: &Budget) -> Outcome<String> {
     let texts: usize = parts.iter().map(|part| part.len()).sum();
     let gaps = separator

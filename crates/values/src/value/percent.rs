@@ -1,6 +1,6 @@
 //! `text % values`: formatting as in C.
 //!
-//! The newer ways of formatting are in `format` and `spec`.
+//! Not here: the newer kinds of formatting (`format` and `spec`).
 
 use super::budget::Budget;
 use super::number::{Number, integral};
@@ -93,7 +93,7 @@ impl<'a> Run<'_, 'a> {
         convert(kind, &value, spec, self.budget)
     }
 
-    /// `(name)` behind the sign, looked up.
+    /// Parses `(name)` after the percent sign and looks up its value.
     fn key(&mut self) -> Outcome<Option<Value<'a>>> {
         let Some(tail) = self.rest.strip_prefix('(') else {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! The items of a list or tuple, borrowed from JSON or our own.
+//! The items of a list or tuple, borrowed from JSON or owned.
 //!
-//! It does not know whether it is a list or a tuple.
+//! Not here: whether it is a list or a tuple.
 
 use std::rc::Rc;
 

@@ -1,16 +1,16 @@
-//! `str` and `repr` of values, letter for letter as Python has them.
+//! `str` and `repr` of values, exactly as in Python.
 //!
-//! Functions and iterators are not shown: Python puts an address into them.
+//! Functions and iterators are not supported, because Python's text for them contains an address.
 
 use super::budget::Budget;
 use super::text::is_printable;
 use super::{Kind, Value, float as floats};
 use crate::fault::{Fault, Outcome};
 
-/// How deep values are shown; JSON that nests deeper is an error.
+/// Maximum depth of values to format; deeper JSON is an error.
 const DEEPEST: usize = 250;
 
-/// `str(value)`, as text of its own.
+/// `str(value)` as a new string.
 pub fn to_str(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
     let mut out = String::new();
     write_str(&mut out, value, budget)?;
@@ -152,7 +152,7 @@ impl Writer<'_> {
     }
 }
 
-/// Appends a string literal; with `ascii` set, other characters are escaped as well.
+/// Appends a string literal; with `ascii`, non-ASCII characters are escaped too.
 pub fn quote(out: &mut String, text: &str, ascii: bool) {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'

@@ -1,7 +1,7 @@
 //! A stable sort that can fail.
 //!
-//! The sort of the standard library may panic on an order that is none, and Python's values
-//! have such orders: NaN, and sets.
+//! The sort of the standard library may panic if the order is inconsistent, and Python's values have such
+//! orders: NaN, and sets.
 
 use super::Value;
 use super::budget::Budget;
@@ -11,7 +11,7 @@ use crate::fault::Outcome;
 /// Items with their keys.
 pub type KeyedValues<'a> = Vec<(Value<'a>, Value<'a>)>;
 
-/// Sorts by key; equal keys keep their order, also when reversed.
+/// Sorts by key; equal keys keep their order, even when reversed.
 pub fn sort<'a>(
     items: KeyedValues<'a>,
     reverse: bool,

@@ -1,16 +1,16 @@
-//! `format(value, spec)`: the small language behind the colon in f-strings and `str.format`.
+//! `format(value, spec)`: format specs of f-strings and `str.format`.
 //!
-//! What depends on a locale (`n`) is left to a full Python, as are precisions beyond any use.
+//! Formats that depend on a locale (`n`) and extreme precisions require full Python.
 
 use super::budget::Budget;
 use super::number::Number;
 use super::{Value, float, show};
 use crate::fault::{Fault, Outcome};
 
-/// More digits than any number has.
+/// More digits than any number needs.
 const MOST_DIGITS: usize = 1_000;
 
-/// A format spec that has been read.
+/// A parsed format spec.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spec {
     pub(crate) fill: Option<char>,
@@ -147,7 +147,7 @@ fn string(text: &str, spec: &Spec) -> Outcome<String> {
     Ok(pad(cut, fill, spec.align.unwrap_or('<'), spec.width))
 }
 
-/// Fills up to a width; `=` is treated by the callers that have signs.
+/// Pads to a width; callers with signs handle `=`.
 pub(crate) fn pad(text: &str, fill: char, align: char, width: usize) -> String {
     let missing = width.saturating_sub(super::text::char_len(text));
     let left = match align {
@@ -162,7 +162,7 @@ pub(crate) fn pad(text: &str, fill: char, align: char, width: usize) -> String {
     out
 }
 
-/// A number as sign, prefix such as `0x`, digits and what follows them.
+/// A number as sign, prefix such as `0x`, digits, and the rest.
 #[derive(Default)]
 pub(crate) struct Pieces {
     pub(crate) negative: bool,
@@ -221,10 +221,10 @@ fn character(value: i128, spec: &Spec) -> Outcome<String> {
     ))
 }
 
-/// The digits of a float by kind and precision.
+/// Returns the digits of a float by kind and precision.
 pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
     let kind = spec.kind.unwrap_or(match spec.precision {
-        Some(_) => 'G', // Stands for "general, but always with a fraction"; see `general`.
+        Some(_) => 'G', // Means "general, but always with a fraction"; see `general`.
         None => 'r',
     });
     let precision = spec.precision.unwrap_or(6);
@@ -270,7 +270,7 @@ fn exponential(value: f64, precision: usize, alternate: bool) -> String {
     shown
 }
 
-/// `g`: the shorter of both forms. Without a code, a fraction is shown in any case.
+/// Format `g`: the shorter of both notations. Without a type code, a fraction is always shown.
 fn general(value: f64, precision: usize, alternate: bool, fraction: bool) -> String {
     let precision = precision.max(1);
     let (digits, exponent) = float::split_exponent(&format!("{value:.*e}", precision - 1));
@@ -299,7 +299,7 @@ fn trim_zeros(digits: &str, least: usize) -> &str {
     &digits[..len.max(least).min(digits.len())]
 }
 
-/// Puts sign, prefix, digits and padding together.
+/// Joins sign, prefix, digits and padding.
 pub(crate) fn padded_number(pieces: &Pieces, spec: &Spec) -> String {
     let sign = match (pieces.negative, spec.sign) {
         (true, _) => "-",
@@ -331,7 +331,7 @@ pub(crate) fn padded_number(pieces: &Pieces, spec: &Spec) -> String {
     pad(&format!("{head}{body}"), fill, align, spec.width)
 }
 
-/// Puts a mark between groups of digits, with zeros in front up to a width.
+/// Groups digits with a separator, after padding with zeros to the width `least`.
 fn group(digits: &str, mark: char, every: usize, least: usize) -> String {
     if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return digits.to_owned();
@@ -351,7 +351,7 @@ fn group(digits: &str, mark: char, every: usize, least: usize) -> String {
     out
 }
 
-/// The float of a number, for formats that show one.
+/// Converts a number to a float.
 pub(crate) fn real(value: &Value<'_>) -> Option<f64> {
     Number::from_value(value).map(Number::to_float)
 }

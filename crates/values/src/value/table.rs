@@ -1,7 +1,7 @@
-//! Dicts and sets: keys by Python's rules, in the order they were put in.
+//! Dicts and sets: keys compare by Python's rules and keep their insertion order.
 //!
-//! Keys that only differ in type are one key when Python says so: `1`, `1.0` and `True`. Sets
-//! keep the order of insertion, which Python does not promise, but which is one it allows.
+//! Keys of different types are one key if Python treats them as equal: `1`, `1.0` and `True`. Sets keep
+//! insertion order too; Python does not guarantee an order, but allows this one.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use super::number::integral;
 use super::{Kind, Text, Value, deeper};
 use crate::fault::{Fault, Outcome};
 
-/// A value as a key.
+/// A hashable key.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key<'a> {
     None,
@@ -22,7 +22,7 @@ enum Key<'a> {
     Type(Kind),
 }
 
-/// How many values a key may consist of.
+/// Maximum number of values in a key.
 const MOST_PARTS: usize = 1_000;
 
 impl<'a> Key<'a> {
@@ -30,7 +30,7 @@ impl<'a> Key<'a> {
         Self::counted(value, &mut 0)
     }
 
-    /// Tuples share their parts, so that what is written out is counted.
+    /// Builds a key and counts its values; tuples share parts, so the expanded size counts.
     fn counted(value: &Value<'a>, count: &mut usize) -> Outcome<Self> {
         value.usable()?;
         *count += 1;
@@ -69,7 +69,7 @@ fn unhashable(value: &Value<'_>) -> Fault {
     Fault::type_error(format!("unhashable type: '{}'", value.type_name()))
 }
 
-/// A mapping.
+/// A mapping, borrowed from JSON or owned.
 #[derive(Clone)]
 pub enum Dict<'a> {
     /// A mapping of JSON.
@@ -78,7 +78,7 @@ pub enum Dict<'a> {
     Own(Rc<Table<'a>>),
 }
 
-/// A mapping of our own.
+/// An owned mapping.
 #[derive(Default)]
 pub struct Table<'a> {
     entries: Vec<(Value<'a>, Value<'a>)>,
@@ -136,7 +136,7 @@ impl<'a> Dict<'a> {
         }
     }
 
-    /// The value of a key that is text.
+    /// Returns the value of a text key.
     pub fn field(&self, name: &str) -> Option<Value<'a>> {
         match self {
             Dict::Json(map) => map.get(name).map(Value::from_json),
@@ -186,7 +186,7 @@ impl<'a> Dict<'a> {
     }
 }
 
-/// A set.
+/// A set with insertion order.
 #[derive(Default)]
 pub struct Set<'a> {
     /// The items in order.

@@ -1,6 +1,6 @@
-//! Text, borrowed or shared, and Python's view of it as a row of characters.
+//! Text, borrowed or shared, as Python's sequence of characters.
 //!
-//! Places inside text are counted in characters here, never in bytes.
+//! Positions are counted in characters, never in bytes, unless noted.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ impl std::hash::Hash for Text<'_> {
 }
 
 impl<'a> Text<'a> {
-    /// A part of it by bytes; borrowed text stays borrowed.
+    /// Returns a part of it by byte range; borrowed text stays borrowed.
     #[must_use]
     pub fn cut(&self, range: std::ops::Range<usize>) -> Text<'a> {
         match self {
@@ -51,12 +51,13 @@ impl<'a> Text<'a> {
     }
 }
 
-/// White space as Python's `str` has it: Unicode's, and four control characters.
+/// Whether Python's `str` treats a character as white space: Unicode's definition and four control
+/// characters.
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
 }
 
-/// How many characters a text has.
+/// Returns the number of characters.
 pub fn char_len(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
@@ -65,7 +66,7 @@ pub fn char_len(text: &str) -> usize {
     }
 }
 
-/// The byte at which the character `at` begins, or the end of the text.
+/// Returns the byte offset of the character `at`, or the length of the text.
 pub fn byte_of(text: &str, at: usize) -> usize {
     if let Some(head) = text.as_bytes().get(..at)
         && head.is_ascii()
@@ -77,10 +78,10 @@ pub fn byte_of(text: &str, at: usize) -> usize {
         .map_or(text.len(), |(byte, _)| byte)
 }
 
-/// Whether Python's `repr` shows a character as it is.
+/// Whether Python's `repr` shows a character unescaped.
 ///
-/// Rust escapes the same categories, but also a combining mark at the start of a text, hence
-/// the letter before it.
+/// Rust escapes the same categories, but also a combining mark at the start of a text, hence the letter
+/// before it.
 pub(crate) fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return matches!(c, ' '..='~');

@@ -1,5 +1,5 @@
-//! Every file below `tests/cases` is a skill and the world it runs in; what happens is its
-//! snapshot. A new case is a new file; `script.rs` says how it is written.
+//! Snapshot tests: every file below `tests/cases` is a skill and the world it runs in. A new case is a new
+//! file; `script.rs` documents the format.
 
 use deft_workflow::{Event, Path, check_inputs};
 use serde_json::Value;

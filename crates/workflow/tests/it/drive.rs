@@ -1,5 +1,5 @@
-//! Drives a machine as the engine does, in a world made of a script and a clock that is turned by
-//! hand. After every batch of events the machine is compared with one that is rebuilt from them.
+//! A driver that runs a machine as the engine does, with a scripted world and a manual clock. After every
+//! batch of events it compares the machine with one rebuilt from them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::script::{CallResult, Stop};
 use crate::world::{World, path};
 
-/// More events than any case has: a run that does not end is stopped here.
+/// More events than any case has; a run that exceeds it does not end.
 const MOST_EVENTS: usize = 60_000;
 
 /// A call that was made.
@@ -25,7 +25,7 @@ pub(crate) struct CallRecord {
     pub once: bool,
 }
 
-/// How driving came to an end.
+/// How driving ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
     Finished,
@@ -127,7 +127,7 @@ impl Driver {
         }
     }
 
-    /// Rebuilds the machine from what was stored; it must be the one that lived.
+    /// Rebuilds the machine from the stored events and checks that it equals the live one.
     fn check(&self) {
         if self.log.len() > 300 && !self.log.len().is_multiple_of(4_999) {
             return;
@@ -158,7 +158,7 @@ impl Driver {
         .unwrap()
     }
 
-    /// The process dies: only what was stored is left.
+    /// Simulates a crash of the process: only the stored events are left.
     fn crash(&mut self) -> bool {
         let due = self.crash_after.first().copied();
         let Some(after) = due.filter(|after| self.log.len() >= *after) else {
@@ -183,7 +183,7 @@ impl Driver {
         true
     }
 
-    /// Stops the run: work under way is cut off, unless it ends all the same.
+    /// Stops the run: calls in flight are cut off, except those listed as `late`.
     fn halt(&mut self) -> bool {
         let Some(stop) = self.stop.take_if(|stop| self.log.len() >= stop.after) else {
             return false;
@@ -208,7 +208,7 @@ impl Driver {
         true
     }
 
-    /// Stops nested skills that have taken too long, and cuts off what is going on inside them.
+    /// Stops nested skills whose deadlines have passed, and cuts off the calls inside them.
     fn expire(&mut self) -> bool {
         let mut expired = false;
         while let Some(event) = self.machine.overdue(self.now) {
@@ -235,7 +235,7 @@ impl Driver {
         }
     }
 
-    /// Performs one action; a question without an answer ends the driving.
+    /// Performs one ask. Returns the question if only a question without an answer is left.
     fn turn(&mut self) -> Option<String> {
         let answered = self.pending.iter().position(|ask| match ask {
             Ask::Question { path, .. } => self.world.has_answer(&stable(path)),
@@ -271,7 +271,7 @@ impl Driver {
         Some(question.expect("something is going on"))
     }
 
-    /// Lets the time pass to the next deadline, if nothing happens before.
+    /// Advances the clock to the next deadline, unless a sleep ends earlier.
     fn await_deadline(&mut self) -> bool {
         let sleeps = self.pending.iter().filter_map(|ask| match ask {
             Ask::Sleep { until, .. } => Some(*until),
@@ -401,7 +401,7 @@ impl Driver {
     }
 }
 
-/// A path without the ordinals of attempts.
+/// Returns a path without the numbers of attempts.
 pub(crate) fn stable(path: &Path) -> String {
     let parts = path.as_str().split('/');
     let parts: Vec<&str> = parts.map(|part| part.split('~').next().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! The dry run: what is known before anything is called.
+//! Tests of the dry run: what is known before anything is called.
 
 use deft_model::Object;
 use deft_workflow::{Remedy, Rules, check_inputs, dry_run};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::script::plan_of;
 use crate::world::World;
 
-/// A line for each step.
+/// Returns one line for each step.
 fn dry(skill: &str, inputs: Value) -> String {
     let plan = plan_of(skill, "case.yaml");
     let Value::Object(given) = inputs else {

@@ -1,4 +1,4 @@
-//! Generated workflows: every kind of step, in every combination that the loader lets through.
+//! Generated workflows: every kind of step, in every combination that the loader accepts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct GeneratedWorkflow {
     pub root: Workflow,
     pub inner: Vec<Workflow>,
     pub max_heals: u32,
-    /// What the skills expect of their outputs.
+    /// Selects the post-condition of the skills.
     pub expect: u8,
 }
 
@@ -53,7 +53,7 @@ impl GeneratedWorkflow {
         Arc::new(Plan::compile(&skill, &format!("rev-{id}")).unwrap())
     }
 
-    /// The same workflow with little time for nested skills; `seed` says which.
+    /// Returns the same workflow with short timeouts for nested skills, chosen by `seed`.
     pub(crate) fn hurried(mut self, seed: u64) -> Self {
         let workflows = std::iter::once(&mut self.root).chain(&mut self.inner);
         let steps = workflows.flat_map(|workflow| &mut workflow.steps);
@@ -69,7 +69,7 @@ impl GeneratedWorkflow {
 fn expect(kind: u8, value: &str) -> Option<Expect> {
     let that = match kind {
         0 => format!("{value} != None"),
-        // Beyond what is judged in the process.
+        // Needs the worker.
         1 => format!("{value} != 10 ** 60"),
         _ => return None,
     };
@@ -127,7 +127,7 @@ fn workflow(skills: &'static [&'static str], most: usize) -> impl Strategy<Value
     })
 }
 
-/// A step before it has a place.
+/// Random choices from which a step is built.
 #[derive(Clone, Debug)]
 struct Draft {
     action: u8,
@@ -219,7 +219,7 @@ fn step(at: usize, draft: &Draft) -> Step {
         2 => Some(format!("not {other}")),
         3 if draft.repeat.is_some() => Some("item != 1".to_owned()),
         4 => Some(format!("len({other}) > 2")),
-        // Beyond what is judged in the process.
+        // Needs the worker.
         5 => Some("10 ** 60 > 1".to_owned()),
         6 if draft.repeat.is_some() => Some("item < 10 ** 60".to_owned()),
         _ => None,

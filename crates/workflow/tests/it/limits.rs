@@ -1,4 +1,4 @@
-//! Sizes that a case file would be too long for, and what a rerun takes over.
+//! Limits that are too large for a case file, and the steps that a rerun takes over.
 
 use deft_model::{Object, Outcome};
 use deft_workflow::{Event, Rules, reuse};
@@ -83,7 +83,7 @@ steps:
     assert_eq!(from_broken.len(), 2);
 }
 
-/// The steps that a rerun takes over.
+/// Returns the steps that a rerun takes over, with the tools that each called.
 fn taken(skill: &str, results: &Value, from: &str) -> Vec<(String, Vec<String>)> {
     let mut first = driver(skill, results);
     first.run();

@@ -1,5 +1,5 @@
-//! What holds for every workflow in every world: replaying gives the run that lived, nothing that
-//! is done is done again, the order in which parallel calls end does not matter, and runs end.
+//! Properties of every workflow in every world: a replay gives the live machine, no finished call is
+//! repeated, the order in which parallel calls end does not matter, and runs end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,12 +26,12 @@ fn driver(generated: &GeneratedWorkflow, seed: u64, pick: Pick) -> Driver {
     Driver::new(generated.plan(), Rules::default(), world)
 }
 
-/// The intent to have a value judged, which may be judged again.
+/// Whether it is the intent to have a value checked, which may be repeated.
 fn is_verdict(begun: &CallIntent) -> bool {
     matches!(*begun.call, Call::Expect { .. })
 }
 
-/// Calls that ended for good and were begun again. A value that was not checked is not final, but its
+/// Returns calls that ended for good and were begun again. A value that was not checked is not final, but its
 /// call is.
 fn repeated(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     let mut done: HashSet<&Path> = HashSet::new();
@@ -55,7 +55,7 @@ fn repeated(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     repeated
 }
 
-/// Once a call that must not be repeated is in doubt, it is begun again by consent only.
+/// Returns `once` calls that were in doubt and were begun again without a person's consent.
 fn doubted(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     let mut once: HashMap<&Path, bool> = HashMap::new();
     let mut doubted = HashSet::new();
@@ -83,7 +83,7 @@ fn doubted(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     begun_again
 }
 
-/// What must not depend on the order in which things end.
+/// Returns the part of a run that must not depend on the order in which calls end.
 fn essence(driver: &Driver) -> (String, Vec<String>) {
     let finished = driver.machine.finished().unwrap();
     let error = finished

@@ -1,23 +1,23 @@
-//! Case files. The part above the last line of `---` is a skill in deft's own format, the part
-//! below says what the world around the run does.
+//! Case files. The part above the last line of `---` is a skill in deft's own format, the part below
+//! describes the world around the run.
 //!
-//! | key | says |
+//! | key | meaning |
 //! | --- | --- |
-//! | `file` | what the file is called; `case.yaml` unless given |
-//! | `inputs` | the inputs, as they were given |
+//! | `file` | the name of the file; `case.yaml` by default |
+//! | `inputs` | the inputs as given |
 //! | `results` | per path, one outcome or one for each call: `{ok: …}` or `{error: …}` |
-//! | `answers` | per step, one answer or one for each time it is asked |
+//! | `answers` | per step, one answer or one for each question |
 //! | `skills` | other skills by id, as YAML text |
-//! | `effects` | per tool, what it says of itself |
+//! | `effects` | per tool, the effects that it declares |
 //! | `authority` | the rights of the agent that starts the run |
 //! | `stored_by` | per skill of `skills`, the rights of the agent that stored it |
 //! | `rules` | `max_depth`, `max_items`, `max_results`, `heal` of the host |
-//! | `order` | paths that end before others that go on at the same time; or `last` |
-//! | `crash_after` | after so many events the process dies, and another one goes on |
-//! | `stop` | `{after, class, late}`: when the run is stopped, and what ends all the same |
-//! | `resume` | how often a person lets the run go on |
+//! | `order` | paths of calls that end before other calls in flight; or `last` |
+//! | `crash_after` | numbers of events after which the process dies and another one continues |
+//! | `stop` | `{after, class, late}`: when the run is stopped, and which calls succeed all the same |
+//! | `resume` | how often a person resumes the run |
 //! | `hangs` | calls that never end unless they are cut off |
-//! | `reuse` | steps of an earlier run: `{step: {value, error}}`; null for one that was skipped |
+//! | `reuse` | steps of an earlier run: `{step: {value, error}}`; null for a skipped step |
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,11 +36,11 @@ pub(crate) type CallResult = Result<Value, Failure>;
 pub(crate) struct Stop {
     pub after: usize,
     pub class: FailureClass,
-    /// Calls that end well although the run is being stopped.
+    /// Calls that succeed although the run is being stopped.
     pub late: Vec<String>,
 }
 
-/// A case.
+/// A parsed case file.
 pub(crate) struct Script {
     pub plan: Arc<Plan>,
     pub inputs: Object,
@@ -210,7 +210,7 @@ fn lists<T>(value: Option<&Value>, read: impl Fn(&Value) -> T + Copy) -> HashMap
         .collect()
 }
 
-/// Reads YAML with the only reader there is: as the metadata of a skill.
+/// Parses YAML with the only reader available: as the metadata of a skill.
 fn script_object(text: &str) -> Object {
     if text.trim().is_empty() {
         return Object::new();
@@ -240,7 +240,6 @@ pub(crate) fn skill(text: &str, file: &str) -> Skill {
     }
 }
 
-/// The plan of a skill; its revision is its id.
 fn authority(value: &Value) -> Arc<Authority> {
     Arc::new(serde_json::from_value(value.clone()).unwrap())
 }
@@ -249,7 +248,7 @@ pub(crate) fn plan_of(text: &str, file: &str) -> Arc<Plan> {
     plan_by(text, file, None)
 }
 
-/// The plan of a skill that an agent stored.
+/// Compiles a skill that an agent stored; the revision is `rev-` and its id.
 fn plan_by(text: &str, file: &str, by: Option<Arc<Authority>>) -> Arc<Plan> {
     let mut skill = skill(text, file);
     let mut policy = (*skill.policy).clone();

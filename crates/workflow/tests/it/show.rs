@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::drive::{Driver, Outcome};
 
-/// Everything there is to see of a run.
+/// Returns the events, calls, public events, steps and result of a run.
 pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
     let mut out = String::from("events\n");
     let start = driver.log[0].0;
@@ -52,14 +52,14 @@ pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
     out
 }
 
-/// A public event as a line: its type and its fields.
+/// Formats a public event as a line: its type and its fields.
 fn public_line(event: &Event, body: &EventBody) -> String {
     let Value::Object(mut fields) = serde_json::to_value(body).unwrap() else {
         panic!("{body:?} has no fields");
     };
     let kind = fields.shift_remove("type").unwrap();
     if let Event::Started(started) = event {
-        // The engine adds it to every event; here it is shown once.
+        // The engine adds the skill to every event; here it is shown once.
         fields.shift_insert(0, "skill".to_owned(), started.skill.clone().into());
     }
     let fields = clip(&Value::Object(fields).to_string());
@@ -80,7 +80,7 @@ fn clip(text: &str) -> String {
     format!("{start}…")
 }
 
-/// An event as a line.
+/// Formats an event as a line.
 fn line(start: Timestamp, event: &Event) -> String {
     let kind = event.event_type().word();
     let text = match event {

@@ -1,4 +1,4 @@
-//! The world around a run: what calls come to, who answers what, and which call ends next.
+//! The world around a run: results of calls, answers, and which call ends next.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ pub(crate) struct World {
     pub effects: HashMap<String, Effects>,
     /// The rights of the agent that starts the run.
     pub authority: Option<Arc<Authority>>,
-    /// Which of the asks that go on ends next.
+    /// Which call in flight ends next.
     pub pick: Pick,
-    /// Calls that never end by themselves.
+    /// Calls that end only if they are cut off.
     pub hangs: Vec<String>,
     pub used: HashMap<String, usize>,
-    /// Makes up whatever is not given, from the names and this number alone.
+    /// Generates results and answers that are not given, from the names and this number alone.
     pub seed: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Pick {
     First,
     Last,
     Named(Vec<String>),
-    /// Mixed up by a seed.
+    /// Random, with this seed.
     Random(u64),
 }
 
@@ -62,7 +62,7 @@ impl World {
         *used - 1
     }
 
-    /// The outcome for a key such as `update[2]`, else for `update`.
+    /// Returns the result for a key such as `update[2]`, or else for `update`.
     pub(crate) fn result(&mut self, key: &str) -> Option<CallResult> {
         let nth = self.count(key);
         let bare = key.split('[').next().unwrap_or(key);
@@ -116,7 +116,7 @@ impl World {
     }
 }
 
-/// What an ask is for.
+/// Returns the path of the step that an ask belongs to.
 pub(crate) fn path(ask: &Ask) -> &Path {
     match ask {
         Ask::Call { path, .. }
@@ -126,7 +126,7 @@ pub(crate) fn path(ask: &Ask) -> &Path {
     }
 }
 
-/// A number that depends on nothing but what it is given.
+/// Returns a hash of the arguments.
 fn mix(seed: u64, key: &str, nth: usize) -> u64 {
     let bytes = key
         .bytes()

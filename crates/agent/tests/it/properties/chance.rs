@@ -1,5 +1,5 @@
-//! Worlds by chance: what models, tools and people do follows from a number and from who is asked
-//! what for which time, never from the order in which they are asked.
+//! Random worlds: models, tools and people act depending on a seed, on the request and on how often it was
+//! made, never on the order of requests.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,7 +20,7 @@ pub(crate) struct Chance {
     asked: HashMap<String, u32>,
 }
 
-/// A number below `most` for a purpose.
+/// Returns a number below `most` for a purpose.
 fn roll(seed: u64, purpose: &impl Hash, most: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
     (seed, purpose).hash(&mut hasher);
@@ -33,7 +33,7 @@ pub(crate) fn agent(seed: u64, mode: Mode) -> (Setup, World) {
     if mode == Mode::Tools {
         setup.tools = names.iter().map(|name| offer(name, name)).collect();
     }
-    // Some begin with half of their tools on the shelf.
+    // Some agents begin with half of their tools on the shelf.
     if roll(seed, &"shelf", 3) == 0 {
         let on_shelf = |name: &str| matches!(name, "look" | "send" | "put");
         setup.tools.retain(|offer| !on_shelf(&offer.tool));
@@ -86,7 +86,7 @@ pub(crate) fn agent(seed: u64, mode: Mode) -> (Setup, World) {
 }
 
 impl Chance {
-    /// A seed for a request and how often it was performed.
+    /// Returns a seed for a request and the number of times it was performed.
     pub(crate) fn draw(&mut self, request: &Request) -> u64 {
         let purpose = identity(request);
         let times = self.asked.entry(purpose.clone()).or_default();
@@ -131,7 +131,7 @@ impl Chance {
     }
 }
 
-/// What a request is, whatever it brings.
+/// Returns the identity of a request, independent of its content.
 fn identity(request: &Request) -> String {
     match request {
         Request::CallModel { agent, turn, .. } => format!("model {agent} {turn}"),

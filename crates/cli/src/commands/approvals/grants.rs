@@ -1,4 +1,4 @@
-//! `deft approvals grants` and `deft approvals revoke`: answers that stand.
+//! `deft approvals grants` and `deft approvals revoke`: standing approvals.
 
 use std::process::ExitCode;
 
@@ -62,7 +62,7 @@ fn asks_again(grant: &GrantView) -> String {
     }
 }
 
-/// The patterns of `--allow NAME=PATTERN`.
+/// Parses the values of `--allow NAME=PATTERN`.
 pub(super) fn patterns(texts: &[String]) -> Done<Vec<ArgumentPattern>> {
     let pattern = |text: &String| {
         let (name, allowed) = text.split_once('=').ok_or_else(|| unreadable(text))?;

@@ -1,7 +1,6 @@
-//! The view of an answer in progress: text as it is written, calls as lines, and at
-//! the bottom one line that says what is going on.
+//! The display of an answer in progress: streamed text, calls as lines, and a progress line at the bottom.
 //!
-//! That one line is the only thing that is ever taken back.
+//! Only the progress line is ever erased.
 
 use super::echo::KeyEcho;
 use super::lines::{self, Mark};
@@ -16,25 +15,25 @@ use deft_wire::chat::ChatAnswer;
 use deft_wire::model::{Object, RunStatus};
 use parking_lot::{Mutex, MutexGuard};
 
-/// Where things are shown, and how.
+/// The outputs of a chat and their style.
 pub(super) struct Look {
-    /// For answers.
+    /// Receives answers.
     pub answers: Box<dyn Sink>,
-    /// For everything else.
+    /// Receives everything else.
     pub beside: Box<dyn Sink>,
     /// Whether answers are styled.
     pub styled: bool,
-    /// Whether other lines are.
+    /// Whether other lines are coloured.
     pub color: bool,
-    /// How wide the terminal is; it may change.
+    /// Returns the current width of the terminal.
     pub width: fn() -> Option<usize>,
-    /// How much is shown beside answers.
+    /// What is shown besides answers.
     pub much: Much,
 }
 
-/// Where text goes: a stream, or the memory of a test.
+/// A destination for text: a stream, or a buffer in a test.
 pub(super) trait Sink: Send {
-    /// Writes the text; one that cannot be shown is no reason to fail.
+    /// Writes the text. Errors are ignored.
     fn put(&mut self, text: StyledText);
 }
 
@@ -44,19 +43,19 @@ impl Sink for Stream {
     }
 }
 
-/// How much is shown beside answers.
+/// What is shown besides answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Much {
-    /// Events, and at the bottom a line that comes and goes.
+    /// Events, and a progress line at the bottom.
     Live,
-    /// Events.
+    /// Only events.
     Lines,
-    /// Errors.
+    /// Only errors.
     Errors,
 }
 
 impl Look {
-    /// The terminal, or whatever is in its place.
+    /// Returns the look for stdout and stderr.
     pub(super) fn new(output: &Output) -> Self {
         let color = output.styles_stderr();
         Self {
@@ -67,7 +66,7 @@ impl Look {
             width: stdout_width,
             much: match output.quiet {
                 true => Much::Errors,
-                // Without colours there may be no way to take a line back either.
+                // A terminal without colours may not be able to erase a line either.
                 false if Stream::Err.is_terminal() && color => Much::Live,
                 false => Much::Lines,
             },
@@ -75,32 +74,32 @@ impl Look {
     }
 }
 
-/// The view of a chat.
+/// The display of a chat.
 pub(super) struct View(Mutex<State>);
 
 struct State {
     look: Look,
     text: Renderer,
-    /// The text since the last call; empty if it is out of date.
+    /// The text since the last call; empty if the model started again.
     segment: String,
     calls: Vec<OpenCall>,
-    /// An answer is worked on.
+    /// Whether an answer is in progress.
     busy: bool,
     paused: bool,
     spinner: Spinner,
-    /// The line at the bottom is there.
+    /// Whether the progress line is drawn.
     drawn: bool,
-    /// Writes above a line that a person edits.
+    /// Prints above the line being edited.
     printer: Option<Printer>,
-    /// Lines from elsewhere that would tear an answer or a question, until it ends.
+    /// Messages of other code, held until the current answer or question ends.
     held: Vec<String>,
     typing: KeyEcho,
 }
 
-/// Writes a text above the line that is edited.
+/// A function that prints text above the line being edited.
 pub(super) type Printer = Box<dyn FnMut(String) + Send>;
 
-/// A call that is under way.
+/// A call in flight.
 struct OpenCall {
     tool: String,
     args: Object,
@@ -125,7 +124,7 @@ impl View {
         }))
     }
 
-    /// An answer is worked on from now on.
+    /// Begins to display an answer.
     pub(super) fn begin(&self) {
         let mut state = self.lock();
         state.text = Renderer::new(state.look.styled, (state.look.width)());
@@ -137,7 +136,7 @@ impl View {
         state.draw();
     }
 
-    /// Turns what turns.
+    /// Advances the spinner.
     pub(super) fn tick(&self) {
         let mut state = self.lock();
         state.spinner.turn();
@@ -148,7 +147,7 @@ impl View {
         self.lock().hear(live);
     }
 
-    /// Shows how it ended: the answer, if it was not seen yet, and what went wrong.
+    /// Ends the display of an answer: shows its text if that was not streamed, and any failure.
     pub(super) fn end(&self, said: &ChatAnswer) {
         let mut state = self.lock();
         state.end_text();
@@ -173,7 +172,7 @@ impl View {
         }
     }
 
-    /// Ends it although there is no answer.
+    /// Ends the display without an answer.
     pub(super) fn leave(&self) {
         let mut state = self.lock();
         state.end_text();
@@ -181,31 +180,31 @@ impl View {
         state.typing.show();
     }
 
-    /// Says something that is no answer.
+    /// Prints a message that is not part of an answer.
     pub(super) fn note(&self, text: impl Into<StyledText>) {
         let mut state = self.lock();
         state.end_text();
         state.complain(text);
     }
 
-    /// Says something that is no answer, unless only errors are wanted.
+    /// Like [`Self::note`], but prints nothing if only errors are shown.
     pub(super) fn tell(&self, text: impl Into<StyledText>) {
         let mut state = self.lock();
         state.end_text();
         state.say(text);
     }
 
-    /// From now on, what is said while a person edits a line stands above it.
+    /// Sets the function that prints messages above the line being edited.
     pub(super) fn print_with(&self, printer: Option<Printer>) {
         self.lock().printer = printer;
     }
 
-    /// From now on, what is typed while an answer is worked on is not shown in it.
+    /// Hides typed keys while an answer is printed.
     pub(super) fn hide_typing(&self) {
         self.lock().typing = KeyEcho::Hidden(None);
     }
 
-    /// Shows a message.
+    /// Shows a message of the conversation.
     pub(super) fn show(&self, text: &str) {
         let mut state = self.lock();
         let text = state.whole(text);
@@ -226,7 +225,7 @@ impl Stage for View {
         let mut state = self.lock();
         state.paused = paused;
         state.end_text();
-        // What answers a question is seen.
+        // The answer to a question is echoed.
         if paused || !state.busy {
             state.typing.show();
         } else {
@@ -322,7 +321,7 @@ impl State {
         self.end_text();
         self.segment.clear();
         let place = self.calls.iter().position(|call| call.tool == tool);
-        // A call that is refused may never have begun.
+        // A refused call may never have begun.
         let call = place.map(|place| self.calls.remove(place));
         let (args, depth) = call.map_or_else(|| (Object::new(), 0), |call| (call.args, call.depth));
         let line = lines::call(tool, &args, depth, mark, self.look.color);
@@ -330,7 +329,7 @@ impl State {
         self.draw();
     }
 
-    /// Ends the line of an answer that is being written.
+    /// Flushes the streamed text, erases the progress line, and prints held messages.
     fn end_text(&mut self) {
         let rest = self.text.finish();
         if !rest.is_empty() {
@@ -344,7 +343,8 @@ impl State {
         }
     }
 
-    /// Whether an answer is being written. A table appears when it is over, and something moves until then.
+    /// Whether streamed text is being printed. A table is printed when it is complete; until then the
+    /// progress line is shown.
     fn writes(&self) -> bool {
         (!self.segment.is_empty() && !self.text.is_holding()) || self.text.is_midline()
     }
@@ -372,7 +372,7 @@ impl State {
         }
     }
 
-    /// Says at the bottom what is going on, unless an answer is being written there.
+    /// Draws the progress line, unless streamed text is being printed.
     fn draw(&mut self) {
         if self.look.much != Much::Live || !self.busy || self.paused || self.writes() {
             return;

@@ -1,4 +1,4 @@
-//! `deft chat list`, `show`, `search` and `delete`: conversations that are stored.
+//! `deft chat list`, `show`, `search` and `delete`: stored conversations.
 
 use std::process::ExitCode;
 
@@ -72,7 +72,7 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A conversation by its id, the beginning of it, or `last`: the latest at a terminal.
+/// Finds a conversation by its id, a prefix of it, or `last` (the latest one at a terminal).
 pub(super) async fn find(talk: &dyn Talk, id: &str) -> Done<Conversation> {
     find_conversation(talk, id, Some(super::session::CHANNEL)).await
 }
@@ -133,7 +133,7 @@ fn show(
         output.data(who)?;
         let (styled, width) = (output.styles_stdout(), output.width());
         let text = match line.role {
-            // Results may be long; `--json` has them as they were.
+            // Results may be long; `--json` prints them in full.
             MessageRole::Tool => StyledText::from(words(&line.text)).with("\n"),
             MessageRole::User | MessageRole::Assistant => {
                 StyledText::from_renderer(&Renderer::whole(&line.text, styled, width))
@@ -150,7 +150,7 @@ fn show(
     Ok(())
 }
 
-/// Messages in which something was found.
+/// Formats the messages that match a search.
 pub(super) fn hits(found: &[ChatMessage], zone: &TimeZone) -> String {
     if found.is_empty() {
         return "nothing was found".to_owned();

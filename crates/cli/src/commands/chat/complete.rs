@@ -1,13 +1,13 @@
-//! Completion by the tab key: commands of the chat, and paths behind an `@`.
+//! Tab completion in a chat: its commands, and paths after an `@`.
 
 use std::path::Path;
 
 use super::slash::COMMANDS;
 
-/// The most paths that are offered.
+/// The maximum number of paths offered.
 const MOST: usize = 50;
 
-/// Completions of the text before the cursor, and where they begin in it.
+/// Returns the completions of the text before the cursor, and the byte offset at which they begin.
 pub(super) fn complete(
     before: &str,
     folder: &Path,
@@ -23,18 +23,18 @@ pub(super) fn complete(
     }
 }
 
-/// Where the path begins that is being written behind an `@`.
+/// Returns the byte offset of the path being typed after an `@`, or `None` if there is no such path.
 fn attachment(before: &str) -> Option<usize> {
     let at = before.rfind('@')?;
     let opens = before[..at].chars().next_back();
     let is_word = opens.is_none_or(|c| c.is_whitespace() || c == '(');
     let path = &before[at + 1..];
-    // A blank ends a path, unless a backslash stands before it.
+    // White space ends a path, except a space after a backslash.
     let over = path.replace("\\ ", "").contains(char::is_whitespace);
     (is_word && !over).then_some(at + 1)
 }
 
-/// The files and folders whose paths begin so.
+/// Returns the files and folders whose paths begin with `given`.
 fn paths(given: &str, folder: &Path, user_home: Option<&Path>) -> Vec<String> {
     let (parent, name) = match given.rfind('/') {
         Some(at) => given.split_at(at + 1),

@@ -1,5 +1,5 @@
-//! The controls of a chat: its model, its last exchange, files beside a message; and the line
-//! above the prompt.
+//! Commands of a chat for its model, its last exchange and attached files, and the status line above the
+//! prompt.
 
 use deft_service::talk::{AttachedFile, ChatModel, attach, dollars};
 use deft_wire::model::visible;
@@ -11,7 +11,7 @@ use crate::output::table;
 use crate::terminal::StyledText;
 
 impl Session {
-    /// A message with the files that it names.
+    /// Attaches the files that `text` names with `@path`.
     pub(super) fn with_files(&self, text: &str) -> Done<String> {
         if !self.attaches {
             return Ok(text.to_owned());
@@ -81,7 +81,7 @@ impl Session {
         Ok(())
     }
 
-    /// Shows which model answers and what the chat has cost, if that is not what was shown last.
+    /// Prints the status line with the model and the cost of the chat if it has changed.
     pub(super) async fn show_status(&mut self) -> Done<()> {
         if !self.attaches {
             return Ok(());
@@ -115,7 +115,7 @@ impl Session {
         self.company.talk.models(self.agent.as_deref()).await
     }
 
-    /// The model that answers next.
+    /// Returns the model for the next answer.
     fn answering<'a>(&self, models: &'a [ChatModel]) -> Option<&'a ChatModel> {
         let chosen = |model: &&ChatModel| self.model.as_ref() == Some(&model.name);
         let usual = |model: &&ChatModel| model.usual;
@@ -126,7 +126,7 @@ impl Session {
     }
 }
 
-/// Files with their sizes.
+/// Formats files with their sizes.
 fn list(files: &[AttachedFile]) -> String {
     let files = files.iter().map(|file| {
         let size = match file.bytes {

@@ -1,24 +1,24 @@
-//! What is typed while an answer is written stands in the next line that is edited, and not in the
-//! middle of the answer.
+//! Suppression of the terminal's echo while an answer is printed: typed text appears in the next edited
+//! line, not in the middle of the answer.
 //!
-//! Not here: lines that are edited, which the editor shows itself.
+//! Not here: the edited line, which the editor draws.
 
 use std::io;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// Whether keys are shown while an answer is written.
+/// Whether the terminal echoes keys while an answer is printed.
 #[derive(Default)]
 pub(super) enum KeyEcho {
-    /// The terminal shows them.
+    /// Keys are always echoed.
     #[default]
     Shown,
-    /// They are hidden at times, and perhaps now.
+    /// Keys are hidden on request; `Some` while they are hidden.
     Hidden(Option<Unseen>),
 }
 
 impl KeyEcho {
-    /// Hides keys from now on, where they are hidden at all.
+    /// Stops echoing keys, unless they are always shown.
     pub(super) fn hide(&mut self) {
         self.show();
         if let Self::Hidden(unseen) = self {
@@ -26,7 +26,7 @@ impl KeyEcho {
         }
     }
 
-    /// Shows keys again.
+    /// Echoes keys again.
     pub(super) fn show(&mut self) {
         if let Self::Hidden(unseen) = self {
             *unseen = None;
@@ -34,11 +34,11 @@ impl KeyEcho {
     }
 }
 
-/// Keeps the terminal from showing what is typed, as long as it lives.
+/// Disables the echo of the terminal until dropped.
 pub(super) struct Unseen(Termios);
 
 impl Unseen {
-    /// Nothing, if there is no terminal.
+    /// Disables the echo. Returns `None` if stdin is not a terminal.
     fn begin() -> Option<Self> {
         let before = tcgetattr(io::stdin()).ok()?;
         let mut unseen = before.clone();
@@ -50,7 +50,7 @@ impl Unseen {
 
 impl Drop for Unseen {
     fn drop(&mut self) {
-        // A terminal that went away shows nothing anyway.
+        // A closed terminal echoes nothing anyway.
         let _restored = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
     }
 }

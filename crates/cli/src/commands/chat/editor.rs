@@ -1,4 +1,4 @@
-//! The line that a person edits: history, several lines, keys.
+//! The line editor of a chat: history, multi-line input, key bindings.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -17,24 +17,24 @@ use crate::failure::{Done, Failure};
 use crate::terminal::StyledText;
 use deft_wire::model::visible;
 
-/// How many entries are kept.
+/// The maximum number of history entries.
 const HISTORY: usize = 1000;
 
-/// The input of a person at the prompt.
+/// Input at the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Input {
     Line(String),
-    /// They gave up the line.
+    /// The person cancelled the line with ctrl-c.
     Interrupt,
     End,
 }
 
-/// Where lines come from.
+/// A source of input lines.
 pub(super) trait Lines: Send {
     fn next(&mut self, prompt: &str) -> Done<Input>;
 }
 
-/// The person at the terminal.
+/// A line editor at the terminal.
 pub(super) struct Terminal {
     editor: Editor<Keys, DefaultHistory>,
     history: PathBuf,
@@ -52,17 +52,17 @@ impl Terminal {
         editor.set_helper(Some(Keys { color }));
         editor.bind_sequence(KeyEvent::alt('\r'), Cmd::Newline);
         let history = home.join("data").join("chat_history");
-        // There is none in a new home, and a pipe in its place would be waited for.
+        // A new home has no history. Only a regular file is read: reading a pipe would block.
         if history.is_file() {
             drop(editor.load_history(&history));
         }
         Ok(Self { editor, history })
     }
 
-    /// Writes above the line that is being edited, where the terminal can do that.
+    /// Returns a function that prints above the edited line, or `None` if the terminal does not support it.
     pub(super) fn printer(&mut self) -> Option<Printer> {
         let mut printer = self.editor.create_external_printer().ok()?;
-        // What cannot be shown is in the log.
+        // A message that cannot be printed is also in the log.
         Some(Box::new(move |text| drop(printer.print(text))))
     }
 }
@@ -73,7 +73,7 @@ impl Lines for Terminal {
             Ok(line) => {
                 let line = join(&line);
                 if !line.trim().is_empty() {
-                    // A chat without a history is still a chat.
+                    // The chat works without a history too.
                     drop(self.editor.add_history_entry(line.as_str()));
                     if self.history.is_file() || !self.history.exists() {
                         drop(self.editor.append_history(&self.history));
@@ -89,7 +89,7 @@ impl Lines for Terminal {
     }
 }
 
-/// Only the owner may read what people said.
+/// Makes the history readable only for its owner, because it contains messages.
 fn restrict(path: &Path) {
     #[cfg(unix)]
     {
@@ -101,7 +101,7 @@ fn restrict(path: &Path) {
     }
 }
 
-/// Lines that go on in the next one, as one text.
+/// Joins lines that end with a backslash with the lines after them.
 fn join(text: &str) -> String {
     text.replace("\\\n", "\n")
 }
@@ -114,7 +114,7 @@ fn unusable(problem: &ReadlineError) -> Failure {
     .hint("`deft chat -p TEXT` needs none")
 }
 
-/// Lines without a terminal: what is piped in, line by line.
+/// Lines of piped input.
 pub(super) struct PipedLines;
 
 impl Lines for PipedLines {
@@ -137,7 +137,7 @@ impl Lines for PipedLines {
     }
 }
 
-/// Keys beyond the usual ones.
+/// Additional key bindings and completion.
 struct Keys {
     color: bool,
 }

@@ -1,4 +1,4 @@
-//! The events of an answer as lines.
+//! Formatting of the events of an answer as lines.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use crate::terminal::StyledText;
 use deft_service::words::mask_secrets;
 use deft_wire::model::{Object, visible};
 
-/// How much of arguments, missions and reasons is shown, in columns.
+/// The maximum width of arguments, in columns; below, of missions and reasons.
 const ARGS: usize = 60;
 const WORDS: usize = 100;
 
-/// How a call went.
+/// The result of a call.
 pub(super) enum Mark<'a> {
     Good(u64),
     Failed(u64, Option<&'a str>),
@@ -21,7 +21,7 @@ pub(super) enum Mark<'a> {
     Hidden(&'a str),
 }
 
-/// A call as one line: `⚙ gmail_list_messages {"query":"x"} ✓ 120 ms`.
+/// Formats a finished call as one line: `⚙ gmail_list_messages {"query":"x"} ✓ 120 ms`.
 pub(super) fn call(
     tool: &str,
     args: &Object,
@@ -58,7 +58,7 @@ pub(super) fn call(
         .with(how)
 }
 
-/// A call that is under way.
+/// Formats a call in flight.
 pub(super) fn open(tool: &str, args: &Object) -> String {
     format!("⚙ {}", named(tool, args, false).as_str())
 }
@@ -74,12 +74,12 @@ fn named(tool: &str, args: &Object, color: bool) -> StyledText {
     tool.with(" ").with(StyledText::paint("2", &args, color))
 }
 
-/// An agent that is sent out.
+/// Formats the dispatch of an agent.
 pub(super) fn dispatched(agent: &str, mission: &str, depth: usize) -> String {
     format!("{}⇢ {}: {}", indent(depth), visible(agent), words(mission))
 }
 
-/// An agent that is back, or could not do what it was to do.
+/// Formats the end of a dispatched agent. `note` is the reason if it failed.
 pub(super) fn returned(agent: &str, depth: usize, note: Option<&str>) -> String {
     let how = match note {
         Some(why) => format!("did not do it: {}", words(why)),
@@ -88,7 +88,7 @@ pub(super) fn returned(agent: &str, depth: usize, note: Option<&str>) -> String 
     format!("{}⇠ {} {how}", indent(depth), visible(agent))
 }
 
-/// A text on one line, not too long.
+/// Returns `text` on one line, truncated, with secrets masked.
 pub(super) fn words(text: &str) -> String {
     let masked = mask_secrets(text);
     let text = masked.as_deref().unwrap_or(text);

@@ -1,7 +1,7 @@
-//! `deft chat`: talk to an agent, at the terminal or once for a script, and look at what was said.
+//! `deft chat`: talks to an agent, at the terminal or once for a script, and shows past conversations.
 //!
-//! This file finds out who talks to whom. Not here: what agents do, which is the engine's part behind
-//! [`Talk`].
+//! This file connects the input, the display and the agent. Not here: the agents, which run in the engine
+//! behind [`Talk`].
 
 mod answer_screen;
 mod archive;
@@ -56,12 +56,12 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     if home.config.models.is_empty() && !args.show_prompt {
         return Err(Failure::input("no_model", "no model is configured").hint(ADD_A_MODEL));
     }
-    // Before anything is opened: there may be nothing to say.
+    // Read the message before opening the home: an empty message is an error.
     let text = match &args.print {
         Some(given) => Some(once::text(given)?),
         None => None,
     };
-    // Playbooks are half of what an assistant knows.
+    // An assistant depends on its playbooks, so a new home gets the default skills first.
     seed::seed_new_home(&home)?;
     let app = App::open(&global.workspace())?;
     output.complain_if(app.broken_warning(None));
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
         home: &home,
         zone: app.zone.clone(),
     };
-    // Messages do not wait for the end of a long chat.
+    // Deliver pending messages during the chat, which may be long.
     let stays = args.print.is_none() && !args.show_prompt;
     let carrying = stays.then(|| app.carry_along());
     let done = app.block_on(chat.talk(talk::host(&app), text));
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     done
 }
 
-/// Everything that a chat begins with.
+/// The arguments and the context of a chat.
 struct ChatSetup<'a> {
     args: &'a Chat,
     global: &'a Global,
@@ -104,7 +104,7 @@ impl ChatSetup<'_> {
         let view = Arc::new(View::new(Look::new(self.output)));
         say_through(&view);
         let prompt = Prompt::new(view.clone(), self.global);
-        // A person who cannot be asked something here does not read along.
+        // Without a prompt, no person watches the chat.
         let alone = prompt.is_none();
         let say = |text: String| Say {
             conversation: conversation.as_ref().map(|found| found.view.id.clone()),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::turn::{Company, TurnEnd, TurnRequest};
+use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
 use crate::terminal::{Stream, StyledText};
@@ -14,7 +15,7 @@ use deft_wire::chat::{ChatAnswer, PromptSection, PromptTool, PromptView};
 use deft_wire::model::{FailureClass, Message, Outcome, RunStatus, visible};
 use parking_lot::Mutex;
 
-/// The message: the text, and the piped input behind it.
+/// Returns the message: the text of `-p`, followed by piped input.
 pub(super) fn text(given: &str) -> Done<String> {
     let mut piped = String::new();
     if !io::stdin().is_terminal() {
@@ -35,14 +36,14 @@ fn join(given: &str, piped: &str) -> Done<String> {
     Ok(parts.join("\n\n"))
 }
 
-/// Says something once. The answer is all that goes to stdout.
+/// Sends one message and prints the answer. Only the answer goes to stdout.
 pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Done {
     let calls = Arc::new(Mutex::new(CallLog::default()));
     let (heard, view) = (Arc::clone(&calls), Arc::clone(&company.view));
     let show = !output.json;
     let listener = Arc::new(move |live: Live| {
         heard.lock().record(&live);
-        // A text may be taken back, and stdout takes nothing back.
+        // Streamed text may be discarded, but stdout cannot be undone: print the text at the end.
         let later = matches!(live, Live::Text(_) | Live::Again);
         if show && !later {
             view.hear(live);
@@ -50,7 +51,7 @@ pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Don
     });
     let mut said = match company.hear(TurnRequest::Say(say), listener).await? {
         TurnEnd::Said(said) => said,
-        TurnEnd::Left => return Ok(ExitCode::from(crate::commands::INTERRUPTED)),
+        TurnEnd::Left => return Ok(ExitCode::from(Exit::Interrupted)),
     };
     company.view.leave();
     let calls = std::mem::take(&mut *calls.lock());
@@ -88,23 +89,23 @@ fn print(said: &ChatAnswer, output: &Output) -> Done<()> {
     Ok(())
 }
 
-/// The exit code of a program that asked for this answer only.
-pub(super) fn exit_code(answer: &ChatAnswer) -> u8 {
+/// Returns the exit code for an answer.
+pub(super) fn exit_code(answer: &ChatAnswer) -> Exit {
     let class = answer.error.as_ref().map(|error| error.class);
     match (answer.status, answer.outcome, class) {
-        (_, Some(Outcome::Cancelled), _) => crate::commands::INTERRUPTED,
-        (RunStatus::Waiting, _, _) => 5,
-        (_, _, Some(FailureClass::Limit | FailureClass::Budget)) => 6,
-        (_, None | Some(Outcome::Success | Outcome::Skipped), _) => 0,
+        (_, Some(Outcome::Cancelled), _) => Exit::Interrupted,
+        (RunStatus::Waiting, _, _) => Exit::Waiting,
+        (_, _, Some(FailureClass::Limit | FailureClass::Budget)) => Exit::Limit,
+        (_, None | Some(Outcome::Success | Outcome::Skipped), _) => Exit::Success,
         (
             _,
             Some(Outcome::Error | Outcome::Missed | Outcome::Blocked | Outcome::Interrupted),
             _,
-        ) => 1,
+        ) => Exit::Unsuccessful,
     }
 }
 
-/// Shows what a model would be told.
+/// Prints the prompt without calling a model.
 pub(super) async fn show_prompt(talk: &dyn Talk, say: Say, output: &Output) -> Done {
     let prompt = talk.prompt(say).await?;
     if output.json {
@@ -150,7 +151,7 @@ fn prompt_text(prompt: &PromptView) -> String {
     out
 }
 
-/// The size of each section and each tool, the largest tools first.
+/// Formats the size of each section and each tool of a prompt, largest tools first.
 fn sizes(prompt: &PromptView) -> String {
     let mut out = format!("\n--- size: about {} tokens ---\n", prompt.tokens);
     for PromptSection { section, chars } in &prompt.sections {

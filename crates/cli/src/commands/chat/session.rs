@@ -1,4 +1,4 @@
-//! A chat at the terminal: lines in, answers and the results of commands out.
+//! A chat at the terminal: reads lines, prints answers and the results of commands.
 
 use crate::failure::Done;
 use crate::output::table;
@@ -14,10 +14,10 @@ use super::slash::{self, Entry};
 use super::turn::{Company, TurnEnd, TurnRequest};
 use super::unanswered;
 
-/// The channel of chats at the terminal.
+/// The name of the channel for chats at the terminal.
 pub(super) const CHANNEL: &str = "cli";
 
-/// How many messages of an old conversation are shown when it is resumed.
+/// The number of earlier messages shown when a conversation is resumed.
 const TAIL: usize = 4;
 
 /// A chat.
@@ -25,21 +25,21 @@ pub(super) struct Session {
     pub company: Company,
     pub conversation: Option<String>,
     pub agent: Option<String>,
-    /// Its usage so far.
+    /// The usage of the chat so far.
     pub usage: ChatUsage,
     /// The last answer.
     pub last: Option<ChatAnswer>,
     pub zone: jiff::tz::TimeZone,
-    /// The model that answers, if another one was chosen than the agent's.
+    /// The model chosen with `/model`, or `None` for the agent's own.
     pub model: Option<String>,
-    /// A person types here: `@path` attaches a file, and a line above the prompt shows model and cost.
+    /// Whether a person types. Then `@path` attaches a file, and a status line shows the model and the cost.
     pub attaches: bool,
-    /// That line as it was shown last.
+    /// The status line as last shown.
     pub status: String,
 }
 
 impl Session {
-    /// Goes on until there is nothing more to say.
+    /// Reads and answers lines until the input ends or the person quits.
     pub(super) async fn run(&mut self, mut lines: Box<dyn Lines>) -> Done<()> {
         let mut gave_up = false;
         loop {
@@ -47,7 +47,7 @@ impl Session {
                 Some(agent) => format!("{agent}> "),
                 None => "> ".to_owned(),
             };
-            // Reading blocks; meanwhile leases have to be kept alive.
+            // Reading blocks, and leases must be renewed meanwhile.
             let asked = tokio::task::spawn_blocking(move || (lines.next(&prompt), lines));
             let Ok((input, back)) = asked.await else {
                 return Ok(());
@@ -71,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Does what a line says; false at the end.
+    /// Handles a line. Returns false if it ends the chat.
     async fn enter(&mut self, line: &str) -> Done<bool> {
         let entry = Entry::read(line);
         let done = match entry {
@@ -105,7 +105,7 @@ impl Session {
                 Ok(())
             }
         };
-        // What does not work today may work with the next line.
+        // A failure does not end the chat: the next line may succeed.
         if let Err(failure) = done {
             let hint = failure.hint.map(|hint| format!("\nhint: {hint}"));
             self.note(format!("{}{}", failure.message, hint.unwrap_or_default()));
@@ -142,7 +142,7 @@ impl Session {
         Ok(())
     }
 
-    /// Answers earlier messages before the next one is asked.
+    /// Completes unanswered messages before the next one is sent.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
         for open in self.company.talk.unanswered(conversation).await? {
             self.note(unanswered::describe(&open));
@@ -201,7 +201,7 @@ impl Session {
         self.last = None;
     }
 
-    /// Resumes another conversation, and shows the end of it.
+    /// Switches to another conversation and shows its last messages.
     pub(super) async fn resume(&mut self, id: &str) -> Done<()> {
         let found = super::archive::find(&*self.company.talk, id).await?.view;
         let messages = self.company.talk.messages(&found.id).await?;
@@ -276,7 +276,7 @@ impl Session {
     }
 }
 
-/// The messages of people and agents, without the results of calls.
+/// Returns the messages of people and agents, without the results of calls.
 fn spoken(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
     let messages = messages.iter();
     messages

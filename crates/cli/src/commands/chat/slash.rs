@@ -1,6 +1,6 @@
-//! A line of a person: a message, or a command of the chat.
+//! Parsing of a line typed in a chat: a message, or a command.
 
-/// One entry of a person.
+/// A line typed in a chat.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entry<'a> {
     Nothing,
@@ -12,23 +12,23 @@ pub(super) enum Entry<'a> {
     New,
     History,
     Quit,
-    /// A conversation by its id, or the latest one.
+    /// Resume a conversation by its id, or the latest one.
     Resume(Option<&'a str>),
-    /// An agent by its name, or a question for the present one.
+    /// Switch to an agent by its name, or show the current one.
     Agent(Option<&'a str>),
-    /// A model by its name, or a question for all of them.
+    /// Switch to a model by its name, or list all models.
     Model(Option<&'a str>),
-    /// The last exchange is taken back.
+    /// Remove the last exchange.
     Undo,
     Search(&'a str),
-    /// A command that does not exist.
+    /// An unknown command.
     Unknown {
         given: &'a str,
         near: Option<&'static str>,
     },
 }
 
-/// Commands, what follows them, and what they do.
+/// Commands with their arguments and descriptions.
 pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     ("/help", "", "this list"),
     ("/skills", "", "what the agent can do"),
@@ -67,7 +67,7 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
 impl<'a> Entry<'a> {
     pub(super) fn read(line: &'a str) -> Self {
         let text = line.trim();
-        // A path such as `/etc/hosts` is something to say.
+        // A path such as `/etc/hosts` is a message.
         let word = text.split_whitespace().next().unwrap_or_default();
         if !word.starts_with('/') || word[1..].contains('/') {
             return if text.is_empty() {
@@ -99,7 +99,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The list of commands.
+/// Returns the help of the chat commands.
 pub(super) fn help() -> String {
     let rows: Vec<Vec<String>> = COMMANDS
         .iter()
@@ -117,7 +117,7 @@ pub(super) fn help() -> String {
 mod tests {
     use super::Entry::{self, *};
 
-    /// The document lists the commands, in their order and no others.
+    /// `docs/chat.md` lists exactly these commands, in this order.
     #[test]
     fn the_commands_are_documented() {
         let document = include_str!("../../../../../docs/chat.md");

@@ -1,4 +1,4 @@
-//! The line at the bottom while an answer is worked on: what goes on, for how long, with how many tokens.
+//! The progress line of an answer: the current activity, the elapsed time and the tokens.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use crate::output::clip;
 
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// From then on it is said how long an answer takes.
+/// The elapsed time from which the line shows it.
 const LONG: Duration = Duration::from_secs(1);
 
 /// The progress of an answer.
@@ -18,7 +18,7 @@ pub(super) struct Spinner {
 }
 
 impl Spinner {
-    /// An answer begins.
+    /// Starts the clock and resets the tokens for a new answer.
     pub(super) fn begin(&mut self) {
         self.begun = Some(Instant::now());
         self.tokens = 0;
@@ -28,12 +28,12 @@ impl Spinner {
         self.frame += 1;
     }
 
-    /// A model has replied.
+    /// Adds the tokens of a reply.
     pub(super) fn add_tokens(&mut self, tokens: u64) {
         self.tokens += tokens;
     }
 
-    /// The line, as wide as the terminal at most.
+    /// Formats the line, at most `width` columns wide.
     pub(super) fn line(&self, what: &str, width: usize) -> String {
         let elapsed = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         line(self.frame, what, elapsed, self.tokens, width)
@@ -49,7 +49,7 @@ fn line(frame: usize, what: &str, elapsed: Duration, tokens: u64, width: usize) 
         behind.push_str(&format!("  {} tokens", short_count(tokens)));
     }
     let frame = FRAMES[frame % FRAMES.len()];
-    // What goes on may be long; how long it takes is never cut.
+    // The activity may be long and is truncated; the elapsed time never is.
     let room = width.saturating_sub(behind.chars().count() + 3);
     format!("{frame} {}{behind}", clip(what, room))
 }
@@ -61,7 +61,7 @@ fn seconds(seconds: u64) -> String {
     }
 }
 
-/// A number of tokens in few characters: `950`, `1.2k`, `34k`, `1.2M`.
+/// Formats a number of tokens in few characters: `950`, `1.2k`, `34k`, `1.2M`.
 pub(super) fn short_count(count: u64) -> String {
     match count {
         0..1000 => count.to_string(),

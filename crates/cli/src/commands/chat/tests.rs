@@ -1,4 +1,4 @@
-//! Chats with scripted answers: what is seen, what is asked, what stops.
+//! Chats with scripted answers: display, approvals, interruption.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use deft_service::talk::{AnswerState, Live, UnansweredMessage};
 use deft_wire::chat::ChatUsage;
 use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
 
-/// A screen that remembers.
+/// A sink that records its output.
 #[derive(Clone, Default)]
 struct Screen(Arc<Mutex<String>>);
 
@@ -39,7 +39,7 @@ impl Screen {
         self.0.lock().clone()
     }
 
-    /// What a terminal shows of it, without the blanks at the ends of lines.
+    /// Returns the output as a terminal shows it, without trailing spaces.
     fn shown(&self) -> String {
         let mut parser = vt100::Parser::new(60, 60, 0);
         parser.process(self.text().replace('\n', "\r\n").as_bytes());
@@ -55,7 +55,7 @@ impl Lines for Script {
     }
 }
 
-/// A person who says yes, and the questions they were asked.
+/// An asker that always answers yes, with the questions it was asked.
 #[derive(Default)]
 struct Yes(Mutex<Vec<String>>);
 
@@ -142,7 +142,7 @@ async fn an_answer_is_written_as_it_comes_and_once() {
     }
 }
 
-/// A line from elsewhere stands behind an answer that is being written, and beside a question.
+/// Messages of other code are printed after an answer in progress, and do not break a question.
 #[test]
 fn lines_from_elsewhere_tear_nothing() {
     let world = world(false);
@@ -216,7 +216,7 @@ async fn agents_and_refusals_are_lines() {
     );
 }
 
-/// An answer that was not streamed is shown at the end, and so is what went wrong.
+/// An answer that was not streamed is shown at the end, as are failures.
 #[tokio::test]
 async fn ends_are_shown() {
     let mut world = world(true);
@@ -319,7 +319,7 @@ async fn commands_do_what_they_say() {
     ] {
         let mut world = world(false);
         let text = chat(&mut world, &lines).await;
-        // Long lines are folded; the words are what counts.
+        // Long lines are folded, so compare only the words.
         let raw = world.screen.text();
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
@@ -380,7 +380,7 @@ fn exit_codes_are_those_of_the_contract() {
         (done(Outcome::Blocked), 1),
         (done(Outcome::Cancelled), 130),
     ] {
-        assert_eq!(once::exit_code(&said), code, "{said:?}");
+        assert_eq!(once::exit_code(&said) as u8, code, "{said:?}");
     }
 }
 
@@ -417,7 +417,7 @@ async fn what_was_not_answered_is_answered_first() {
     );
 }
 
-/// A plan for later comes with a note when no daemon runs.
+/// If a call plans later work and no daemon is running, a note is printed.
 #[tokio::test]
 async fn what_is_planned_needs_a_daemon() {
     for (tool, up, told) in [

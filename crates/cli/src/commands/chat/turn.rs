@@ -1,4 +1,4 @@
-//! One answer, from what is said to its end, with a way to stop it.
+//! One turn of a chat: sends a message, shows its answer, and lets the person stop it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +17,10 @@ use deft_service::talk::{Attention, Listener, Live, Say, Talk};
 use deft_wire::chat::ChatAnswer;
 use deft_wire::model::RunId;
 
-/// How often what turns is turned.
+/// The interval of the spinner.
 const TURN: Duration = Duration::from_millis(120);
 
-/// Whether something was planned for later, which only a process that stays can do.
+/// Whether a call succeeded that plans later work, which only a daemon can run.
 fn plans(live: &Live) -> bool {
     let Live::ToolEnded { tool, ok: true, .. } = live else {
         return false;
@@ -28,11 +28,11 @@ fn plans(live: &Live) -> bool {
     daemon::plans(tool)
 }
 
-/// Wishes that an answer may end.
+/// Requests to stop an answer.
 pub(super) struct Stops(UnboundedReceiver<()>);
 
 impl Stops {
-    /// Ctrl-c. From now on it ends answers and not the program.
+    /// Listens for ctrl-c. From now on it stops answers and not the program.
     pub(super) fn listen() -> Self {
         let (sender, receiver) = unbounded_channel();
         if let Ok(mut keys) = signal(SignalKind::interrupt()) {
@@ -48,14 +48,14 @@ impl Stops {
         Self(receiver)
     }
 
-    /// The next one; never, if none can come any more.
+    /// Waits for the next request; forever if the sender is gone.
     async fn next(&mut self) {
         if self.0.recv().await.is_none() {
             std::future::pending::<()>().await;
         }
     }
 
-    /// Forgets wishes that came when there was nothing to end.
+    /// Discards requests that arrived while no answer was in progress.
     fn clear(&mut self) {
         while self.0.try_recv().is_ok() {}
     }
@@ -63,41 +63,41 @@ impl Stops {
 
 /// A message to answer.
 pub(super) enum TurnRequest {
-    /// Something that is said now.
+    /// A new message.
     Say(Say),
-    /// An earlier message whose answer is in progress, or was.
+    /// An earlier message whose answer is in progress or was interrupted.
     GoOn(RunId),
 }
 
 /// How a turn ended.
 pub(super) enum TurnEnd {
     Said(Box<ChatAnswer>),
-    /// The person did not want to wait for the end of it.
+    /// The person left before the answer ended.
     Left,
 }
 
-/// Who is there while an answer is worked on.
+/// The participants of a turn: the agent, the display, the person who answers questions.
 pub(super) struct Company {
     pub talk: Arc<dyn Talk>,
     pub view: Arc<View>,
     pub asker: Option<Arc<dyn Asker>>,
-    /// Confirmations are answered with yes.
+    /// Whether to answer every approval with yes.
     pub yes: bool,
     pub stops: Stops,
-    /// Whether a daemon runs that does what is planned for later.
+    /// Whether a daemon is running, which later work needs.
     pub is_up: fn(&Path) -> bool,
     pub home: PathBuf,
 }
 
 impl Company {
-    /// Says something and shows the answer. The first request to stop ends the run, the second
-    /// one leaves it as it is.
+    /// Sends a message and shows the answer. The first request to stop cancels the run; the second one leaves
+    /// without waiting for its end.
     pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);
         self.hear(wish, Arc::new(move |live| view.hear(live))).await
     }
 
-    /// The same with another listener.
+    /// Like [`Self::turn`], with another listener.
     pub(super) async fn hear(&mut self, wish: TurnRequest, listener: Listener) -> Done<TurnEnd> {
         self.stops.clear();
         let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
@@ -112,8 +112,8 @@ impl Company {
         let attention = Attention {
             asker: self.asker.clone(),
             assume_yes: self.yes.then(|| "--yes".to_owned()),
-            parks: false,
             admitted: Some(Arc::clone(&admitted)),
+            ..Attention::default()
         };
         let mut work = match wish {
             TurnRequest::Say(say) => self.talk.say(say, attention, listener),

@@ -1,7 +1,7 @@
-//! Earlier messages without an answer: the process that worked on one was killed, or another process still
-//! works on it. They are answered before anything else is asked, so that a conversation stays in order.
+//! Earlier messages without an answer, because the process answering them was killed or another process is
+//! still at work. They are answered before the next message is sent, which keeps a conversation in order.
 //!
-//! Not here: resuming an answer, which is the engine's part.
+//! Not here: resuming an answer, which the engine does.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::failure::Done;
 use crate::output::{Output, clip};
 use deft_service::talk::{AnswerState, UnansweredMessage};
 
-/// How much of a question is shown.
+/// The maximum width of a quoted message, in columns.
 const QUESTION: usize = 60;
 
-/// Whether it can be answered now; what waits is left waiting.
+/// Whether the message can be answered now. Answers waiting for an approval or a time are not resumed.
 pub(super) fn is_to_go_on(open: &UnansweredMessage) -> bool {
     open.state != AnswerState::Waiting
 }
 
-/// Describes the state of the answer.
+/// Describes the state of an answer.
 pub(super) fn describe(open: &UnansweredMessage) -> String {
     let question = clip(&words(&open.text), QUESTION);
     let run = &open.run;
@@ -40,7 +40,7 @@ pub(super) fn describe(open: &UnansweredMessage) -> String {
     }
 }
 
-/// Resumes all of it for a script, which sees only that it happens.
+/// Resumes all unanswered messages for a script, printing only a note for each.
 pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Output) -> Done<()> {
     for open in company.talk.unanswered(conversation).await? {
         output.note(&describe(&open));

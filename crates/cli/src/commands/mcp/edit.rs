@@ -1,4 +1,4 @@
-//! `deft mcp add` and `remove`: changes to the file.
+//! `deft mcp add` and `remove`: changes to the servers in the configuration file.
 
 use std::process::ExitCode;
 

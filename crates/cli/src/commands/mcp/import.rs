@@ -1,4 +1,4 @@
-//! `deft mcp import`: servers out of the files of other hosts.
+//! `deft mcp import`: imports servers from the configuration files of other programs.
 
 use std::process::ExitCode;
 

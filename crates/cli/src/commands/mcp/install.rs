@@ -1,4 +1,4 @@
-//! `deft mcp install`: deft as a server of another program.
+//! `deft mcp install`: adds deft to the MCP servers of another program.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `deft mcp list`: servers and what is known about them, without asking any.
+//! `deft mcp list`: servers and their stored state, without connecting to them.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `deft mcp login` and `logout`: sign in to a server with a browser, and forget the sign-in.
+//! `deft mcp login` and `logout`: signs in to a server with a browser, and forgets the sign-in.
 
 use std::io;
 use std::process::ExitCode;
@@ -14,14 +14,13 @@ use jiff::tz::TimeZone;
 use tokio::sync::oneshot;
 
 use crate::args::{Global, McpLogin};
+use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted, say};
 use crate::when;
 
-/// How long a person may take.
+/// The default timeout of a sign-in.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// The exit code of a wait that ended without a result.
-const TIMED_OUT: u8 = 4;
 
 pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -38,14 +37,14 @@ pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
         };
         let Some(signed_in) = waited else {
             output.fail(&late(&args.name));
-            return Ok(ExitCode::from(TIMED_OUT));
+            return Ok(ExitCode::from(Exit::TimedOut));
         };
         output.warn(signed_in.warnings);
         print(&signed_in.value, &workspace, output)
     })
 }
 
-/// The address, which a person needs whatever else is to be printed.
+/// Prints the sign-in address. It is printed even with `--quiet` or `--json`, because a person needs it.
 fn show(url: &str, opened: bool) {
     if opened {
         say("a browser opens; if it does not, open this address:");
@@ -55,14 +54,14 @@ fn show(url: &str, opened: bool) {
     say(format!("\n  {url}\n"));
 }
 
-/// The address that a person pastes because the browser is on another machine.
+/// Waits for the redirect address that a person pastes if the browser is on another machine.
 async fn pasted(asks: bool) -> String {
     if asks {
         say(
             "waiting for the browser; if it is on another machine, paste the address where it ends:",
         );
         let (sender, line) = oneshot::channel();
-        // Not a task: it would keep the runtime from ending while nothing is typed.
+        // A thread, not a task: a blocked task would keep the runtime from shutting down.
         std::thread::spawn(move || {
             let mut line = String::new();
             let read = io::stdin().read_line(&mut line);
@@ -95,7 +94,7 @@ fn print(signed_in: &SignedIn, workspace: &Workspace, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The state of a sign-in in words.
+/// Describes the state of a sign-in.
 pub(super) fn words(sign_in: &SignInView, server: &str, zone: &TimeZone) -> String {
     let until = sign_in.until.as_ref().and_then(|until| until.parse().ok());
     let until = until.map(|until| when::time_of_day(until, Timestamp::now(), zone));

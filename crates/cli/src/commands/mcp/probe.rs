@@ -1,4 +1,4 @@
-//! `deft mcp probe`: connects to servers and shows what they offer, or why not.
+//! `deft mcp probe`: connects to servers and shows what they offer, or the error.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `deft run --dry-run`: what would happen, for people.
+//! `deft run --dry-run`: prints the plan of a run for people.
 
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
         text.push_str(&describe(step, step.wave == wave));
         wave = step.wave;
     }
-    // Arguments are shown as they are written.
+    // Not folded: arguments are shown as they are written.
     output.data(text)?;
     for found in &shown.diagnostics {
         output.prose(format!("{}: {}", found.severity, found.message))?;
@@ -31,7 +31,7 @@ pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A step with its notes below; `together` with the step before it.
+/// Describes a step, with its notes below. `together` means that it runs in parallel with the step before it.
 fn describe(step: &DryStep, together: bool) -> String {
     let number = if together {
         "   &  ".to_owned()

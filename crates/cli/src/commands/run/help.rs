@@ -1,9 +1,9 @@
-//! `deft run NAME --help`: the inputs of the skill, as they are typed.
+//! `deft run NAME --help`: the inputs of the skill as flags.
 
 use std::ffi::OsString;
 
 use deft_service::skills::SkillCatalog;
-use deft_wire::skill::SkillView;
+use deft_wire::skill::{SkillHead, SkillView};
 use deft_wire::skill_body::{FlagTakes, FlagView, InputView, SkillBody};
 
 use crate::args::{self, Global};
@@ -11,10 +11,10 @@ use crate::output::Output;
 use crate::table::{Column, Paper, Row, Table};
 use crate::terminal::Stream;
 
-/// The page of the skill that a command line wants help for; none for every other command line.
+/// Returns the help page if `words` are `deft run NAME --help` for a known skill, otherwise `None`.
 pub(crate) fn page(words: &[OsString], global: &Global) -> Option<String> {
     let name = args::skill_to_explain(words)?;
-    // Help never changes anything and never fails: without the skill it is that of `deft run`.
+    // Help never changes anything and never fails: for an unknown skill, the help of `deft run` is shown.
     let workspace = global.workspace();
     let skill = SkillCatalog::open(&workspace).ok()?.show(&name).ok()?.skill;
     let SkillView::File(skill) = skill else {
@@ -25,7 +25,11 @@ pub(crate) fn page(words: &[OsString], global: &Global) -> Option<String> {
         SkillBody::Manual { flags, .. } => flags.iter().map(flag_row).collect(),
         SkillBody::Call { .. } | SkillBody::Text { .. } => Vec::new(),
     };
-    let mut text = format!("{}\n\nUsage: deft run {}", skill.description, skill.id);
+    let SkillHead {
+        id, description, ..
+    } = &skill.head;
+    let description = description.as_deref().unwrap_or_default();
+    let mut text = format!("{description}\n\nUsage: deft run {id}");
     if rows.is_empty() {
         text.push_str(" [OPTIONS]\n\nIt takes no inputs.\n");
     } else {
@@ -46,7 +50,7 @@ pub(crate) fn page(words: &[OsString], global: &Global) -> Option<String> {
     Some(text)
 }
 
-/// Prints it.
+/// Prints the help page.
 pub(crate) fn print(page: &str, output: &Output) -> std::process::ExitCode {
     match output.data(page) {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -1,11 +1,12 @@
-//! The outcome of a run, for people, and the exit code for it.
+//! Prints the outcome of a run and determines its exit code.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Driven, INTERRUPTED};
+use super::Driven;
+use crate::exit::Exit;
 use crate::failure::Done;
 use crate::output::Output;
 use crate::progress::duration;
@@ -13,11 +14,11 @@ use deft_service::App;
 use deft_wire::model::{FailureClass, Outcome, RunStatus, WaitKind};
 use deft_wire::run::{RunDetail, RunError, RunView, StepStatus};
 
-/// Prints what became of a run, and gives the exit code for it.
+/// Prints the outcome of a run and returns its exit code.
 pub(super) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
     let detail = driven.run.detail(app)?;
     let code = if driven.interrupted {
-        ExitCode::from(INTERRUPTED)
+        ExitCode::from(Exit::Interrupted)
     } else {
         exit_code(&detail)
     };
@@ -102,7 +103,7 @@ fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
     if let Some(hint) = hint {
         output.complain(&format!("hint: {hint}"));
     }
-    // The hint of a call that was cut off names `deft runs resume` itself.
+    // The hint of an interrupted call already names `deft runs resume`.
     let cut_off = error.is_some_and(|error| error.class == FailureClass::Interrupted);
     let hinted = cut_off && hint.is_some();
     let resumable = matches!(
@@ -114,7 +115,7 @@ fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
     }
 }
 
-/// How long the run worked. The time that it was idle is named apart.
+/// Formats the time that the run worked, and separately the time that it was idle.
 fn took(detail: &RunDetail) -> String {
     let Some(worked) = detail.worked_ms().map(Duration::from_millis) else {
         return String::new();
@@ -133,8 +134,7 @@ fn took(detail: &RunDetail) -> String {
     format!(" after {}{idle}", duration(worked))
 }
 
-/// What can be done about a run that failed. What is wrong with the skill itself fails again however
-/// often the run is resumed.
+/// Suggests the next command after a failed run. If the skill itself is at fault, resuming would fail again.
 fn next_step(run: &RunView) -> String {
     let id = &run.id;
     let is_of_skill =
@@ -151,27 +151,27 @@ fn next_step(run: &RunView) -> String {
     }
 }
 
-/// Whether a run waits because a step of it lets time pass.
+/// Whether a run waits for a `wait:` step and not for an answer.
 fn lets_time_pass(detail: &RunDetail) -> bool {
     let answer = detail.run.waiting_kind == Some(WaitKind::Answer);
     let mut steps = detail.steps.iter();
     !answer && steps.any(|step| step.until.is_some() && step.status == StepStatus::Waiting)
 }
 
-/// The exit code for a run.
+/// Returns the exit code for a run.
 pub(crate) fn exit_code(detail: &RunDetail) -> ExitCode {
     let run = &detail.run;
     let code = match (run.status, run.outcome) {
-        (RunStatus::Waiting, _) if lets_time_pass(detail) => 0,
-        (RunStatus::Waiting, _) => 5,
-        (_, Some(Outcome::Error)) if met_limit(run) => 6,
-        (_, None | Some(Outcome::Success | Outcome::Skipped)) => 0,
-        (_, Some(_)) => 1,
+        (RunStatus::Waiting, _) if lets_time_pass(detail) => Exit::Success,
+        (RunStatus::Waiting, _) => Exit::Waiting,
+        (_, Some(Outcome::Error)) if met_limit(run) => Exit::Limit,
+        (_, None | Some(Outcome::Success | Outcome::Skipped)) => Exit::Success,
+        (_, Some(_)) => Exit::Unsuccessful,
     };
     ExitCode::from(code)
 }
 
-/// Whether a run ended at a limit of steps, repetitions or money.
+/// Whether a run ended because it reached a limit of steps, repetitions or money.
 fn met_limit(run: &RunView) -> bool {
     let class = run.error.as_ref().map(|error| error.class);
     matches!(class, Some(FailureClass::Limit | FailureClass::Budget))

@@ -72,14 +72,14 @@ const COLUMNS: [Column; 6] = [
     Column::extra("cause"),
 ];
 
-/// A row for each run, and below it why it came to nothing, if it did. Columns are as wide as this page
-/// needs them; only the first page has a header.
+/// Builds the table of one page, with the reason for failed and skipped runs below their rows. Columns are as
+/// wide as this page needs; only the first page has a header.
 fn listed(runs: &[ListedRun], app: &App, head: bool) -> Table {
     let table = Table::new(COLUMNS, runs.iter().map(|run| row(run, app)));
     if head { table } else { table.headless() }
 }
 
-/// Why a run was passed over, failed, or did not continue; a row may stand for several slots.
+/// Returns why a run was skipped, failed or did not continue. A row may represent several slots.
 fn reason(run: &RunView) -> Option<String> {
     let message = run.error.as_ref()?.message.lines().next()?;
     Some(match run.slot_count {
@@ -88,7 +88,7 @@ fn reason(run: &RunView) -> Option<String> {
     })
 }
 
-/// The word for a run whose status is `running` while no process drives it.
+/// The word for a run with status `running` that no process drives.
 const ABANDONED: &str = "abandoned";
 
 fn row(listed: &ListedRun, app: &App) -> Row {

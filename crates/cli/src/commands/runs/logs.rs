@@ -1,10 +1,10 @@
-//! `deft runs logs`: the events of a run, and on with `-f` until it ends, as lines.
+//! `deft runs logs`: prints the events of a run as lines; with `-f` until the run ends.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::run::exit_code;
 use crate::args::Global;
@@ -13,12 +13,13 @@ use crate::output::Output;
 use deft_service::App;
 use deft_service::runs::{self, EventStream};
 use deft_wire::event::EventView;
+use deft_wire::model::clip_value;
 use deft_wire::run::EventList;
 
-/// How often the store is looked at; another process may be driving.
+/// The interval at which to read the store; another process may drive the run.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Fields that every event has; the line shows them in their own way.
+/// Fields common to all events. They are not printed among the other fields.
 const COMMON: [&str; 6] = ["type", "seq", "at", "execution_id", "skill", "step_id"];
 
 pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> Done {
@@ -48,7 +49,10 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
     }
 }
 
-/// One event: when, what, where, and its other fields.
+/// Maximum number of characters of a field.
+const VALUE: usize = 120;
+
+/// Formats an event: its time, type and step, then its other fields.
 fn line(event: &EventView, zone: &TimeZone) -> String {
     let at = event.at.to_zoned(zone.clone());
     let at = at.strftime("%H:%M:%S%.3f").to_string();
@@ -59,7 +63,7 @@ fn line(event: &EventView, zone: &TimeZone) -> String {
         .into_iter()
         .flatten()
         .filter(|(key, value)| !COMMON.contains(&key.as_str()) && !value.is_null())
-        .map(|(key, value)| format!("{key}={}", clip(value)))
+        .map(|(key, value)| format!("{key}={}", clip_value(value, VALUE)))
         .collect();
     format!(
         "{at}  {:<22} {}  {}",
@@ -69,19 +73,4 @@ fn line(event: &EventView, zone: &TimeZone) -> String {
     )
     .trim_end()
     .to_owned()
-}
-
-fn clip(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) => text.replace('\n', " "),
-        other @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_)) => other.to_string(),
-    };
-    match text.char_indices().nth(120) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
 }

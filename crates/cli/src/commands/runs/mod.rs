@@ -1,4 +1,4 @@
-//! `deft runs …`: history and control.
+//! `deft runs …`: history and control of runs.
 
 mod list;
 mod logs;

@@ -1,4 +1,4 @@
-//! `deft runs prune`: deletes what is old and over.
+//! `deft runs prune`: deletes old finished runs.
 
 use std::process::ExitCode;
 
@@ -51,7 +51,8 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// "3 runs of 2 Mar 2026 to 4 Mar 2026 with their 61 events, and 2 expired cached results".
+/// Formats the result: "3 runs of 2 Mar 2026 to 4 Mar 2026 with their 61 events, and 2 expired cached
+/// results".
 fn describe(pruned: &PrunedRuns, app: &App) -> String {
     let count = |number: u64, noun| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
     let day = |at: Timestamp| app.zone.to_datetime(at).strftime("%-d %b %Y").to_string();
@@ -73,7 +74,7 @@ fn describe(pruned: &PrunedRuns, app: &App) -> String {
     text
 }
 
-/// Runs that ended before this are deleted. clap requires one of the two flags.
+/// Returns the instant before which finished runs are deleted. clap requires one of the two flags.
 fn before(args: &RunPrune, zone: &TimeZone) -> Done<Timestamp> {
     let (flag, limit) = match &args.before {
         Some(text) => ("--before", PruneLimit::Before(text.clone())),

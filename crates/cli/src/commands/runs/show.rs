@@ -1,4 +1,4 @@
-//! `deft runs show`: a run like a story.
+//! `deft runs show`: a run with its steps, calls and notices.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::progress::duration;
 use deft_service::talk::describe_usage;
 use deft_service::{App, runs};
 use deft_wire::interruption::{Interruption, InterruptionCause};
-use deft_wire::model::Outcome;
+use deft_wire::model::{Outcome, clip_value};
 use deft_wire::run::{
     CallStatus, CallView, ItemCounts, RunDetail, RunDocument, RunNotice, RunView, StepStatus,
     StepView,
 };
 
-/// The longest value on a line; `--json` shows all of it.
+/// The maximum length of a value on a line; `--json` prints it in full.
 const VALUE: usize = 160;
 
-/// The most failed items of a loop that a line names.
+/// The maximum number of failed loop items that a line names.
 const FAILED_ITEMS: usize = 10;
 
 pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
@@ -52,7 +52,7 @@ fn story(detail: &RunDetail, zone: &TimeZone) -> String {
     text
 }
 
-/// The run itself, above its steps.
+/// Formats the run itself, printed above its steps.
 fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     let run = &detail.run;
     let gone = detail.owner_gone == Some(true);
@@ -91,7 +91,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     line("inputs", &short(&run.inputs));
     line("outputs", &short(&run.outputs));
     if let Some(error) = &run.error {
-        // That a slot is passed over is no failure.
+        // A skipped or missed slot is not a failure.
         match run.outcome {
             Some(Outcome::Skipped | Outcome::Missed) => line("why", &error.message),
             _ => line("error", &format!("{} ({})", error.message, error.class)),
@@ -108,7 +108,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     text
 }
 
-/// How long the run worked, and how long it was idle.
+/// Formats the time that the run worked and the time that it was idle.
 fn worked(detail: &RunDetail) -> String {
     let idle = |ms: u64, word: &str| match ms {
         0 => String::new(),
@@ -123,8 +123,8 @@ fn worked(detail: &RunDetail) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// "last sign 14:02:11, resumed 14:02:15 (4.0 s later) by another process". When a process was killed is
-/// not known, only what it stored last.
+/// Formats an interruption: "last sign 14:02:11, resumed 14:02:15 (4.0 s later) by another process". The time
+/// at which a process was killed is unknown, only its last stored event.
 fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
     let (from, to) = (gap.interrupted_at, gap.resumed_at);
     let at = |at: Timestamp, form: &str| at.to_zoned(zone.clone()).strftime(form).to_string();
@@ -153,7 +153,7 @@ fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
     )
 }
 
-/// The planned instant, or the stretch of instants that this row stands for.
+/// Formats the slot of a run, or the range of slots that it represents.
 fn slots(run: &RunView, zone: &TimeZone) -> String {
     let shown = |at: Option<_>| at.map_or(String::new(), |at| local(at, zone));
     match run.slot_count {
@@ -165,7 +165,7 @@ fn slots(run: &RunView, zone: &TimeZone) -> String {
     }
 }
 
-/// The usage of models, if any were asked.
+/// Describes the usage of models, or returns an empty string if no model was called.
 fn models(run: &RunView) -> String {
     match run.usage.llm_calls {
         0 => String::new(),
@@ -173,7 +173,7 @@ fn models(run: &RunView) -> String {
     }
 }
 
-/// The kind of a notice and whether it arrived.
+/// Formats the kind of a notice and its delivery state.
 fn describe_notice(notice: &RunNotice) -> String {
     let mut said = [&notice.receipt, &notice.error].into_iter().flatten();
     let more = said.find(|text| !text.is_empty());
@@ -181,7 +181,7 @@ fn describe_notice(notice: &RunNotice) -> String {
     format!("{} {}{more}", notice.kind, notice.status.word())
 }
 
-/// How far a loop came, and which of its items failed.
+/// Formats the progress of a loop and its failed items.
 fn items(items: &ItemCounts) -> String {
     let mut text = format!("{}/{} items", items.done, items.total);
     if items.failed > 0 {
@@ -198,7 +198,7 @@ fn items(items: &ItemCounts) -> String {
     text
 }
 
-/// Why a step was skipped or what it waits for; the end of a wait in the zone of the person.
+/// Returns why a step was skipped or what it waits for. The end of a wait is shown in `zone`.
 fn reason(step: &StepView, zone: &TimeZone) -> String {
     match step.until {
         Some(instant) => format!("until {}", local(instant, zone)),
@@ -237,13 +237,13 @@ fn step_line(step: &StepView, zone: &TimeZone) -> String {
     format!("{indent}{sign} {}  {}\n", step.id, joined(parts))
 }
 
-/// Whether an agent of this step, or of one of its items, made a call.
+/// Whether `call` was made by an agent of this step or of one of its items.
 fn belongs(call: &CallView, step: &StepView) -> bool {
     let rest = call.step_id.strip_prefix(&step.id);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
-/// A call of an agent: what, with which arguments, who allowed it, and its result.
+/// Formats a call of an agent: the tool, the arguments, who approved it, and the result.
 fn call_line(call: &CallView) -> String {
     let step = call.step_id.matches('/').count();
     let indent = "  ".repeat(step + call.depth + 2);
@@ -282,18 +282,15 @@ fn took(ms: Option<u64>) -> String {
     length.map_or(String::new(), duration)
 }
 
-/// A value on one line.
+/// A value on one line; nothing for an empty one.
 fn short(value: &Value) -> String {
-    let text = match value {
-        Value::Null => return String::new(),
-        Value::Object(map) if map.is_empty() => return String::new(),
-        Value::String(text) => text.replace('\n', " "),
-        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-            other.to_string()
-        }
-    };
-    match text.char_indices().nth(VALUE) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
+    match value {
+        Value::Null => String::new(),
+        Value::Object(map) if map.is_empty() => String::new(),
+        Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_) => clip_value(value, VALUE),
     }
 }

@@ -7,7 +7,7 @@ use crate::commands::remind::say_change;
 use crate::failure::Done;
 use crate::output::Output;
 
-/// The subject of the sentence.
+/// The subject of the printed sentence.
 const NOUN: &str = "schedule of";
 
 pub(super) fn add(args: &ScheduleAdd, global: &Global, output: &Output) -> Done {

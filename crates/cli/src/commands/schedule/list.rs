@@ -49,10 +49,10 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
     };
     let failures = failure_words(schedule.failures, schedule.backoff_until.as_deref());
     let words = &schedule.words;
-    // Instants are shown in the zone of the reader; only another one has to be named.
+    // Instants are shown in the user's zone; the zone is named only if it differs.
     let foreign = zone.iana_name() != Some(&schedule.zone) && !words.contains(&schedule.zone);
     let fires = if schedule.once && schedule.next.is_some() {
-        // The column before has the instant.
+        // The previous column shows the instant.
         "once".to_owned()
     } else if foreign {
         format!("{words} ({})", schedule.zone)

@@ -1,4 +1,4 @@
-//! `deft schedule …`: when skills fire, what would become of their slots, and how that is changed.
+//! `deft schedule …`: shows, simulates and changes schedules.
 
 mod change;
 mod list;

@@ -68,7 +68,7 @@ fn print(upcoming: &UpcomingFires, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says when the clock changed since the last fire.
+/// Notes a change of the clock since the last fire, such as the start of daylight saving time.
 fn change(zone: &TimeZone, last: Timestamp, fire: Timestamp) -> String {
     let (before, after) = (zone.to_offset(last), zone.to_offset(fire));
     if before == after {

@@ -41,7 +41,7 @@ pub(super) fn run(args: &Simulate, global: &Global, output: &Output) -> Done {
 fn row(slot: &SimulatedSlot) -> Row {
     let slots = match &slot.until {
         Some(until) => format!("{} to {until} ({})", slot.slot, slot.count),
-        // On time is nothing to say.
+        // A slot on time needs no note.
         None if slot.slot == slot.at => String::new(),
         None => slot.slot.clone(),
     };

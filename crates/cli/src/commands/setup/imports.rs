@@ -1,4 +1,4 @@
-//! Skills and MCP servers of other hosts: what to take over.
+//! Import of skills, MCP servers and the crontab during setup.
 
 use deft_service::setup;
 use deft_wire::server::ImportedServer;
@@ -9,8 +9,7 @@ use crate::failure::Done;
 use crate::output::counted;
 
 impl SetupRun<'_> {
-    /// Turns the user's crontab into workflows, if a person agrees. True if nothing of it is left to
-    /// import.
+    /// Imports the user's crontab as workflows if a person agrees. Returns true if nothing is left to import.
     pub(super) fn import_crontab(&self, lines: usize) -> Done<bool> {
         let new = setup::import_crontab(&self.workspace, &self.machine, true)?;
         if new.skills.is_empty() && new.refused.is_empty() {
@@ -39,8 +38,8 @@ impl SetupRun<'_> {
         Ok(report.refused.is_empty())
     }
 
-    /// Adds the ticked folders of skills. Those of the current folder are ticked only by a person: a
-    /// folder may come from anywhere.
+    /// Adds the selected skill folders. Those of the current folder are not preselected, so only a person can
+    /// choose them: the current folder may come from an untrusted source.
     pub(super) fn add_skills(&self, found: &SetupFindings) -> Done<Vec<String>> {
         if found.skills.is_empty() || self.args.no_skills {
             return Ok(Vec::new());
@@ -66,7 +65,7 @@ impl SetupRun<'_> {
         Ok(added)
     }
 
-    /// Imports the ticked servers, by the same rule.
+    /// Imports the selected servers, by the same rule as [`Self::add_skills`].
     pub(super) fn import_servers(&self, found: &SetupFindings) -> Done<Vec<ImportedServer>> {
         if found.servers.is_empty() || self.args.no_mcp {
             return Ok(Vec::new());
@@ -119,7 +118,7 @@ impl SetupRun<'_> {
     }
 }
 
-/// The same servers, each with its file.
+/// Splits the found files into one entry per server.
 fn one_by_one(files: &[FoundServers]) -> Vec<FoundServers> {
     let each = files.iter().flat_map(|file| {
         file.servers.iter().map(|name| FoundServers {

@@ -1,14 +1,14 @@
-//! The lines of `deft setup`: a word for the section, then text that is wrapped on words below itself.
+//! The lines of `deft setup`: the name of a section, then its text, wrapped and aligned.
 
 use crate::table::wrap;
 
-/// The column that texts begin in.
+/// The column in which texts begin.
 const MARGIN: usize = 10;
 
-/// No text is wrapped to less than this.
+/// The minimum width of wrapped text.
 const NARROWEST: usize = 30;
 
-/// A section with its text, for a terminal of so many columns.
+/// Formats a section for a terminal with `width` columns.
 pub(super) fn section(word: &str, text: &str, width: Option<usize>) -> String {
     let room = width.map_or(usize::MAX, |width| {
         width.saturating_sub(MARGIN).max(NARROWEST)

@@ -1,7 +1,7 @@
-//! `deft setup`: finds what the machine has, asks what to use, and connects it.
+//! `deft setup`: finds keys, models, skills and MCP servers, asks which to use, and configures them.
 //!
-//! Every part can be repeated. Without a person (`--yes`) each question is answered by its proposal. Not
-//! here: what is found and written, which is `deft_service::setup`.
+//! Every part is idempotent. With `--yes` each question is answered with its proposal. Not here: the search
+//! and the writing, which are in `deft_service::setup`.
 
 mod imports;
 mod lines;
@@ -26,13 +26,13 @@ use crate::questions::Questions;
 /// The command that imports the user's crontab.
 pub(super) const IMPORT_CRONTAB: &str = "deft skills import crontab";
 
-/// Everything that the parts of a setup share.
+/// State shared by the parts of a setup.
 struct SetupRun<'a> {
     args: &'a Setup,
     workspace: Workspace,
     machine: Machine,
     output: &'a Output,
-    /// The person, unless every proposal is accepted.
+    /// Asks the person; `None` if every proposal is accepted.
     questions: Option<Questions>,
 }
 
@@ -98,7 +98,7 @@ impl SetupRun<'_> {
         ModelSearch::Addresses(addresses)
     }
 
-    /// A line of a section.
+    /// Prints a line of a section, except with `--json`.
     fn say(&self, section: &str, text: &str) -> Done<()> {
         if self.output.json {
             return Ok(());
@@ -144,7 +144,7 @@ impl SetupRun<'_> {
     }
 }
 
-/// Whether a model was not found to be silent.
+/// Whether a model passed its test or was not tested.
 fn answers(model: &SetupModel) -> bool {
     model.test.as_ref().is_none_or(|test| test.ok)
 }
@@ -197,7 +197,7 @@ fn next_commands(
     commands.into_iter().map(str::to_owned).collect()
 }
 
-/// A path as people write it: below the home of the user it begins with `~/`.
+/// Shortens a path below the user's home folder to begin with `~/`.
 fn shorten(path: &str) -> String {
     let home = env::user_home();
     match home.and_then(|home| Path::new(path).strip_prefix(home).map(Path::to_owned).ok()) {

@@ -1,4 +1,4 @@
-//! Which model to use, and whether it answers.
+//! Choice and test of the model during setup.
 
 use deft_service::setup::{
     self, KEY_PROVIDERS, KeyProvider, ModelCandidate, ModelChoice, ModelWish,
@@ -12,7 +12,7 @@ use crate::questions::Questions;
 use crate::terminal::{Stream, StyledText};
 
 impl SetupRun<'_> {
-    /// The model that agents use afterwards, tested. One that works already is left alone.
+    /// Chooses, tests and configures the model for agents. A configured model that works is kept.
     pub(super) fn set_up_model(&self, found: &SetupFindings) -> Done<Option<SetupModel>> {
         let wish = ModelWish {
             provider: self.args.provider.clone(),
@@ -49,8 +49,7 @@ impl SetupRun<'_> {
         }
     }
 
-    /// Asks for the key of a provider that the command line names. A server at another address may need
-    /// none.
+    /// Asks for the key of a provider given on the command line. With `--base-url` the key may be empty.
     fn ask_missing_key(
         &self,
         questions: &Questions,
@@ -159,7 +158,8 @@ impl SetupRun<'_> {
     }
 }
 
-/// A proposal can be replaced; of a server's own models one is chosen.
+/// Asks for the model of a candidate: for a provider with a key as text with a proposal, for a local server
+/// as a selection of its models.
 fn choose_from(questions: &Questions, candidate: &ModelCandidate) -> Done<Option<ModelChoice>> {
     let model = match (candidate.models.as_slice(), &candidate.key) {
         ([only], None) => Some(only.clone()),

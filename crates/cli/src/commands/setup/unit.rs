@@ -1,4 +1,4 @@
-//! The service that starts deft by itself: offered, written, and started only after a yes.
+//! The service that starts deft automatically. It is written and started only with the person's consent.
 
 use deft_service::{Lock, setup};
 use deft_wire::setup::{ServiceUnit, SetupModel, UnitEffect};
@@ -33,7 +33,8 @@ impl SetupRun<'_> {
         Ok(Some(unit))
     }
 
-    /// A service does not see the variables of a shell.
+    /// Offers to store the key of a model as a secret, because a service does not see the variables of a
+    /// shell.
     fn store_key_of(&self, model: &mut SetupModel) -> Done<()> {
         let Some(variable) = setup::key_variable(model).map(str::to_owned) else {
             return Ok(());
@@ -72,7 +73,7 @@ impl SetupRun<'_> {
         }
     }
 
-    /// The answer of the person, or the proposal.
+    /// Returns the answer of the person, or the proposal with `--yes`.
     fn confirm(&self, question: &str, proposal: bool) -> Done<bool> {
         match &self.questions {
             Some(questions) => questions.confirm(question, proposal),

@@ -10,7 +10,7 @@ use crate::confirm;
 use crate::failure::Done;
 use crate::output::{Output, counted};
 
-/// The most files that the question names.
+/// The maximum number of files that the question names.
 const MOST_NAMED: usize = 8;
 
 pub(crate) fn run(name: &str, yes: bool, global: &Global, output: &Output) -> Done {

@@ -1,4 +1,4 @@
-//! `deft skills doctor`: whether each file is loaded, and why not.
+//! `deft skills doctor`: shows whether each file is loaded, and if not, why.
 
 use std::path::Path;
 use std::process::ExitCode;

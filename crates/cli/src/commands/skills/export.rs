@@ -1,4 +1,4 @@
-//! `deft skills export`: writes skills out, as they are or in another dialect.
+//! `deft skills export`: writes skills as they are or in another dialect.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::args::{Export, ExportFormat, Global};
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
 
-/// An editor behind `--to`; a folder of that name is `./claude`.
+/// An editor named by `--to`. A folder with the same name is given as `./claude`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Editor {
     Claude,
@@ -32,7 +32,7 @@ impl Editor {
         }
     }
 
-    /// The editor that is meant, if one is.
+    /// Returns the editor that `--to` names, or `None` for a folder.
     fn named(args: &Export) -> Option<Self> {
         let to = args.to.as_deref().filter(|_| args.format.is_none())?;
         let mut all = Self::ALL.into_iter();
@@ -72,8 +72,8 @@ fn export_to_folder(args: &Export, workspace: &Workspace, output: &Output) -> Do
     }
 }
 
-/// All skills: exposed ones as commands of the current folder, which deft runs, and the others as folders. Named
-/// skills, or skills for a named folder, are folders.
+/// Without names or `--dir`: writes exposed skills as commands, which deft runs, to the current folder, and
+/// the other skills as skill folders. Otherwise writes all given skills as skill folders.
 fn write_for_claude(args: &Export, workspace: &Workspace, output: &Output) -> Done<bool> {
     let with_commands = args.names.is_empty() && args.dir.is_none();
     let (folder, which) = match &args.dir {
@@ -118,7 +118,7 @@ fn command_export(args: &Export, editor: CommandEditor) -> CommandExport {
     }
 }
 
-/// A bare word is taken for a mistyped host when it would be a new folder with all skills in it.
+/// Refuses a bare word that would create a new folder with all skills: probably a misspelled editor.
 fn check_folder(args: &Export) -> Done<()> {
     let Some(folder) = args.to.as_deref().filter(|_| args.names.is_empty()) else {
         return Ok(());
@@ -133,7 +133,7 @@ fn check_folder(args: &Export) -> Done<()> {
     )))
 }
 
-/// Where Claude Code looks for the skills of a person.
+/// Returns the folder in which Claude Code looks for the user's skills.
 fn claude_folder() -> Done<PathBuf> {
     let home = env::user_home().ok_or_else(|| {
         Failure::input("no_home", "the home folder is unknown: `HOME` is not set")
@@ -171,7 +171,7 @@ fn print(exported: &Exported, output: &Output) -> Done<bool> {
     Ok(document.refused.is_empty())
 }
 
-/// Says what is missing, beside the data.
+/// Prints what could not be exported, to stderr.
 fn note_missing(lost: &[LostParts], refused: &[RefusedFile], output: &Output) {
     for lost in lost {
         output.note(&format!(

@@ -38,10 +38,10 @@ pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
     Ok(ExitCode::from(u8::from(!report.ok)))
 }
 
-/// The column in which the text behind the word of a line begins.
+/// The column in which the text after the first word of a line begins.
 const MARGIN: usize = 10;
 
-/// A line for each skill, then notes, then refusals.
+/// Prints a line for each skill, then notes, then refused files.
 fn print(report: &ImportReport, output: &Output) -> Done<()> {
     let width = output.width();
     let line = |word: &str, text: &str| output.data(hanging(&format!("{word:9} "), text, width));
@@ -88,7 +88,7 @@ fn about(item: &ImportItem) -> String {
     text
 }
 
-/// A table of the nodes, whose last column is wrapped.
+/// Formats nodes as a table with a wrapped last column.
 fn unmapped<'a>(nodes: impl Iterator<Item = &'a UnmappedNode>, width: Option<usize>) -> String {
     let row = |node: &'a UnmappedNode| {
         let kind = node.kind.strip_prefix("n8n-nodes-base.");
@@ -113,8 +113,8 @@ fn unmapped<'a>(nodes: impl Iterator<Item = &'a UnmappedNode>, width: Option<usi
     rows.iter().map(line).collect()
 }
 
-/// A text behind a head. Lines are broken between words and continue below the beginning of the text, or
-/// near the margin if little room would be left. Blanks that align columns stay.
+/// Formats `text` after `head` with a hanging indent: wrapped lines align with the start of the text, or with
+/// the margin if too little room is left. Spaces that align columns are kept.
 fn hanging(head: &str, text: &str, width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
     let length = columns_of(head);
@@ -152,7 +152,7 @@ fn summary(report: &ImportReport) -> String {
         text.push_str(&format!(" and {}", counted(report.agents.len(), "agent")));
     }
     text.push_str(&format!(" {done}"));
-    // Agents count too; the index of a domain is part of its skills.
+    // Agents are counted too; a domain is not, because its index belongs to its skills.
     let items = report.items.iter();
     let items = items.filter(|item| item.kind != ImportKind::Domain);
     let count = |effect| items.clone().filter(|item| item.effect == effect).count();
@@ -182,7 +182,7 @@ mod tests {
             ),
             "refused   some/long/path.md: the\n          reason is long"
         );
-        // A word that is too long for any line stays whole: it may be a path to copy.
+        // A word too long for any line is not broken: it may be a path to copy.
         assert_eq!(
             hanging(
                 "new       ",

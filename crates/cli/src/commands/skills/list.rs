@@ -33,7 +33,7 @@ pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
 fn print(listing: &SkillListing, output: &Output) -> Done<()> {
     let skills = &listing.list.skills;
     if skills.is_empty() && !listing.list.remote.is_empty() {
-        // Those of servers are all there is.
+        // Only servers have skills.
     } else if skills.is_empty() {
         output.note(if listing.file_count == 0 {
             NO_SKILLS
@@ -69,19 +69,21 @@ fn row(skill: &SkillView) -> Row {
 }
 
 fn file_row(skill: &FileSkill) -> Row {
+    let head = &skill.head;
     let kind = skill
         .role
-        .map_or_else(|| skill.tier.to_string(), |role| role.to_string());
-    let when = shorten(skill.trigger.words.as_deref().unwrap_or_default());
-    let when = match (&skill.standing, skill.disabled_reason) {
+        .map_or_else(|| head.tier.to_string(), |role| role.to_string());
+    let when = shorten(head.trigger.words.as_deref().unwrap_or_default());
+    let when = match (&skill.standing, head.disabled_reason) {
         _ if skill.clashes_with.is_some() => Cell::toned("never: a record has its name", Tone::Bad),
         (Some(_), Some(why)) => off(why, &when),
-        (None, _) if !skill.enabled => Cell::toned(format!("off: {when}"), Tone::Dim),
+        (None, _) if !head.enabled => Cell::toned(format!("off: {when}"), Tone::Dim),
         (Some(_) | None, _) => when.into(),
     };
-    let words = skill.description.split_whitespace();
+    let words = head.description.as_deref().unwrap_or_default();
+    let words = words.split_whitespace();
     let summary = words.collect::<Vec<_>>().join(" ");
-    Row::new([skill.id.as_str().into(), kind.into(), when, summary.into()])
+    Row::new([head.id.as_str().into(), kind.into(), when, summary.into()])
 }
 
 fn off(why: DisabledReason, when: &str) -> Cell {
@@ -89,27 +91,28 @@ fn off(why: DisabledReason, when: &str) -> Cell {
 }
 
 fn record_row(record: &StoredSkill) -> Row {
-    let when = shorten(record.trigger.words.as_deref().unwrap_or_default());
-    let when = match record.disabled_reason {
+    let head = &record.head;
+    let when = shorten(head.trigger.words.as_deref().unwrap_or_default());
+    let when = match head.disabled_reason {
         Some(why) => off(why, &when),
         None => when.into(),
     };
     Row::new([
-        record.id.as_str().into(),
-        record.tier.to_string().into(),
+        head.id.as_str().into(),
+        head.tier.to_string().into(),
         when,
-        record.description.as_deref().unwrap_or_default().into(),
+        head.description.as_deref().unwrap_or_default().into(),
     ])
 }
 
-/// The number of skills that a note names.
+/// The maximum number of skills that a note names.
 const MAX_NAMED: usize = 5;
 
 fn note_wrong_tools(skills: &[SkillView], output: &Output) {
     let wrong: Vec<&str> = skills
         .iter()
         .filter_map(|skill| match skill {
-            SkillView::File(skill) if !skill.warnings.is_empty() => Some(skill.id.as_str()),
+            SkillView::File(skill) if !skill.warnings.is_empty() => Some(skill.head.id.as_str()),
             SkillView::File(_) | SkillView::Stored(_) => None,
         })
         .collect();
@@ -129,7 +132,7 @@ fn note_wrong_tools(skills: &[SkillView], output: &Output) {
     ));
 }
 
-/// Long lists of keywords are for `skills show`.
+/// Shortens a list of keywords; `skills show` prints it in full.
 fn shorten(words: &str) -> String {
     const MAX_CHARS: usize = 60;
     match words.char_indices().nth(MAX_CHARS) {

@@ -13,7 +13,7 @@ pub(crate) mod switch;
 pub(super) mod validate;
 pub(super) mod watch;
 
-/// How often a skill failed in a row, and until when it backs off, if it does.
+/// Describes the failures of a skill in a row and its next try, or returns `None` without failures.
 pub(crate) fn failure_words(failures: u32, until: Option<&str>) -> Option<String> {
     let times = if failures == 1 { "time" } else { "times" };
     let failed = format!("failed {failures} {times} in a row");

@@ -1,4 +1,4 @@
-//! `deft skills prompt`: what a model is shown.
+//! `deft skills prompt`: the skill list that a model gets.
 
 use std::process::ExitCode;
 

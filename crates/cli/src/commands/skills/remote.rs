@@ -1,4 +1,5 @@
-//! Skills of MCP servers: `deft skills show SERVER/NAME`, `approve` and `revoke`, and their part of the list.
+//! Skills of MCP servers: `deft skills show SERVER/NAME`, `approve` and `revoke`, and their table in
+//! `deft skills list`.
 
 use std::process::ExitCode;
 
@@ -12,10 +13,10 @@ use crate::fold::fold_markdown;
 use crate::output::Output;
 use crate::table::{Cell, Column, Row, Table, Tone};
 
-/// Who approves, as the record says.
+/// The name stored as the author of an approval.
 const BY: &str = "deft skills approve";
 
-/// How many digits of a digest are shown.
+/// The number of digits shown of a digest.
 const SHORT: usize = 12;
 
 pub(crate) fn show(name: &str, global: &Global, output: &Output) -> Done {
@@ -76,7 +77,7 @@ pub(crate) fn revoke(skill: &str, global: &Global, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The skills of servers, below those of the home.
+/// Prints the skills of servers, below those of the home.
 pub(super) fn print_list(list: &SkillList, output: &Output) -> Done<()> {
     if !list.remote.is_empty() {
         let columns = [

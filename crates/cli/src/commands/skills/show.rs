@@ -28,7 +28,7 @@ pub(crate) fn run(name: &str, global: &Global, roots: &Roots, output: &Output) -
     }
     match &page.skill {
         SkillView::Stored(record) => {
-            output.prose(record_text(record))?;
+            output.prose(record_text(record, &page))?;
             if let Some(text) = &record.instructions {
                 output.data(fold_markdown(&format!("\n{text}\n"), output.width()))?;
             }
@@ -65,36 +65,41 @@ impl Lines {
     }
 }
 
-fn record_text(record: &StoredSkill) -> String {
+fn record_text(record: &StoredSkill, page: &SkillPage) -> String {
+    let head = &record.head;
     let mut lines = Lines::default();
-    lines.add("id", &record.id);
-    let number = record.record_id.map(|number| number.to_string());
+    lines.add("id", &head.id);
+    let number = head.record_id.map(|number| number.to_string());
     lines.add_some("number", number.as_ref());
-    lines.add("name", &record.name);
-    lines.add_some("description", record.description.as_ref());
-    lines.add("runs as", record.tier.to_string());
-    lines.add_some("fires", record.trigger.words.as_ref());
-    lines.add_some("next", record.trigger.next.first());
-    let disabled = record.disabled_reason.map(disabled_words);
+    lines.add("name", &head.name);
+    lines.add_some("description", head.description.as_ref());
+    lines.add("runs as", head.tier.to_string());
+    lines.add_some("fires", head.trigger.words.as_ref());
+    lines.add_some("next", head.trigger.next.first());
+    let disabled = head.disabled_reason.map(disabled_words);
     lines.add("off because", disabled.unwrap_or_default());
-    lines.add_some("last run", record.last_run_at.as_ref());
-    lines.add_some("came to", record.last_run_summary.as_ref());
+    if let Some(file) = &record.replaces_file {
+        lines.add("replaces", format!("{file}, which does not fire"));
+    }
+    lines.add_some("last run", page.last_run.as_ref());
+    lines.add_some("came to", head.last_run_summary.as_ref());
     lines.add("tags", record.tags.join(", "));
     if let Some(details) = &record.described {
         add_details(&mut lines, details);
     }
     add_policy(&mut lines, &record.policy);
-    lines.add("owner", &record.agent_id);
-    lines.add("revision", &record.revision);
-    let failures = failure_words(record.failures, record.backoff_until.as_deref());
-    lines.add_some("lately", failures.filter(|_| record.failures > 0).as_ref());
+    lines.add("agent", &head.agent_id);
+    lines.add("revision", &head.revision);
+    let failures = failure_words(record.standing.failures, page.backs_off_until.as_deref());
+    let has_failed = record.standing.failures > 0;
+    lines.add_some("lately", failures.filter(|_| has_failed).as_ref());
     add_rights(&mut lines, record);
     let plan = record.execution_plan.as_ref();
     for (key, list) in [
-        ("required_tools", names(&record.required_tools)),
+        ("required_tools", names(&head.required_tools)),
         (
             "missing_tools",
-            record.missing_tools.as_deref().and_then(names),
+            head.missing_tools.as_deref().and_then(names),
         ),
         (
             "execution_plan",
@@ -107,13 +112,13 @@ fn record_text(record: &StoredSkill) -> String {
     lines.0
 }
 
-/// A list of names as JSON; none if it is empty.
+/// Formats a list of names as JSON, or returns `None` if it is empty.
 fn names(list: &[String]) -> Option<String> {
     (!list.is_empty()).then(|| Value::from(list).to_string())
 }
 
-/// The rights of the agent that stored a record, and what a person has allowed. A record that a person
-/// stored has neither.
+/// Adds the authority of the agent that stored a record, and the approvals of a person. A record stored by a
+/// person has neither.
 fn add_rights(lines: &mut Lines, record: &StoredSkill) {
     let Some(authority) = &record.authority else {
         return;
@@ -141,29 +146,31 @@ fn add_rights(lines: &mut Lines, record: &StoredSkill) {
 }
 
 fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
+    let head = &skill.head;
     let mut lines = Lines::default();
-    lines.add("id", &skill.id);
-    if skill.name != skill.id {
-        lines.add("name", &skill.name);
+    lines.add("id", &head.id);
+    if head.name != head.id {
+        lines.add("name", &head.name);
     }
-    lines.add("description", &skill.description);
+    lines.add_some("description", head.description.as_ref());
     let role = skill.role.map(|role| format!(" ({role})"));
     let role = role.unwrap_or_default();
-    lines.add("runs as", format!("{}{role}", skill.tier));
-    lines.add_some("fires", skill.trigger.words.as_ref());
-    match (skill.clashes_with, &skill.standing, skill.disabled_reason) {
+    lines.add("runs as", format!("{}{role}", head.tier));
+    lines.add_some("fires", head.trigger.words.as_ref());
+    match (skill.clashes_with, &skill.standing, head.disabled_reason) {
         (Some(record), _, _) => lines.add("off because", format!("record {record} has its name")),
         (None, Some(_), Some(why)) => lines.add("off because", disabled_words(why)),
-        (None, None, _) if !skill.enabled => lines.add("enabled", "no"),
-        (None, Some(_) | None, _) => lines.add_some("next", skill.trigger.next.first()),
+        (None, None, _) if !head.enabled => lines.add("enabled", "no"),
+        (None, Some(_) | None, _) => lines.add_some("next", head.trigger.next.first()),
     }
     if let Some(standing) = &skill.standing {
         let words = failure_words(standing.failures, page.backs_off_until.as_deref());
         lines.add_some("lately", words.as_ref());
     }
     lines.add("keywords", skill.keywords.join(", "));
-    lines.add("tools", skill.required_tools.join(", "));
-    lines.add("missing", skill.missing_tools.join(", "));
+    lines.add("tools", head.required_tools.join(", "));
+    let missing = head.missing_tools.as_deref().unwrap_or_default();
+    lines.add("missing", missing.join(", "));
     lines.add("tags", skill.tags.join(", "));
     let details = skill.details.as_ref();
     if let Some(details) = details {
@@ -172,33 +179,34 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
         lines.add_some("needs", details.compatibility.as_ref());
         add_policy(&mut lines, &details.policy);
     }
-    lines.add("written as", skill.dialect.to_string());
+    let dialect = head.dialect.map(|dialect| dialect.to_string());
+    lines.add_some("written as", dialect.as_ref());
     lines.add("file", &skill.path);
     if let Some(change) = &skill.change {
-        lines.add("changed", change_words(change, &skill.id));
+        lines.add("changed", change_words(change, &head.id));
     }
-    lines.add("revision", skill.revision.get(..12).unwrap_or_default());
+    lines.add("revision", head.revision.get(..12).unwrap_or_default());
     if let Some(details) = details {
         add_extra(&mut lines, details, &page.host_keys);
     }
     lines.0
 }
 
-/// The descriptive fields.
+/// Adds the descriptive fields.
 fn add_details(lines: &mut Lines, details: &DetailsView) {
     for (key, text) in details.texts() {
         lines.add_some(key, text);
     }
 }
 
-/// How the skill may run, where it says so.
+/// Adds the policy fields that the skill sets.
 fn add_policy(lines: &mut Lines, policy: &PolicyView) {
     for (key, text) in policy.texts() {
         lines.add(key, text);
     }
 }
 
-/// Keys that deft does not read, and the files beside the skill.
+/// Adds the keys that deft does not read, and the files in the skill's folder.
 fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
     for (key, value) in &details.extra {
         let reader = if host_keys.contains(key) {
@@ -218,7 +226,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
     }
 }
 
-/// The changes that tools made to a skill of a file, and how to drop them.
+/// Describes the overlay of a skill with a file, and how to discard it.
 fn change_words(change: &SkillChange, id: &str) -> String {
     let by = match &change.changed_by {
         Some(agent) => format!("agent `{agent}`, whose rights it has"),

@@ -12,7 +12,7 @@ use crate::output::Output;
 
 pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
     let switched = skills::enable(&global.workspace(), name)?;
-    let fires = switched.skill.enabled;
+    let fires = switched.skill.head.enabled;
     print_state(switched.skill, output)?;
     if !switched.missing_tools.is_empty() && fires {
         output.note(&format!(
@@ -41,11 +41,11 @@ pub(crate) fn restore(name: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         print_state(skill, output)?;
     } else {
-        let state = match skill.disabled_reason {
+        let state = match skill.head.disabled_reason {
             Some(why) => format!("; it is off ({})", disabled_words(why)),
             None => String::new(),
         };
-        output.prose(format!("`{}` is as its file says{state}", skill.id))?;
+        output.prose(format!("`{}` is as its file says{state}", skill.head.id))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -55,8 +55,8 @@ fn print_state(skill: StoredSkill, output: &Output) -> Done<()> {
         let skill = SkillView::Stored(Box::new(skill));
         return output.document(&SkillDocument { skill });
     }
-    let id = &skill.id;
-    let text = match (skill.disabled_reason, skill.trigger.next.first()) {
+    let id = &skill.head.id;
+    let text = match (skill.head.disabled_reason, skill.head.trigger.next.first()) {
         (Some(why), _) => {
             let why = disabled_words(why);
             format!("`{id}` does not fire any more ({why})")

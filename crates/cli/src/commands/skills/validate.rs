@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Validate, global: &Global, output: &Output) -> Done {
     Ok(ExitCode::from(u8::from(!ok)))
 }
 
-/// `--json` promises a JSON document, so it cannot go with another format.
+/// Returns the output format. `--json` promises a JSON document, so it conflicts with text formats.
 fn format(asked: Option<Format>, json: bool) -> Done<Format> {
     match (asked, json) {
         (None, false) => Ok(Format::Text),
@@ -37,7 +37,7 @@ fn format(asked: Option<Format>, json: bool) -> Done<Format> {
     }
 }
 
-/// Prints why a file cannot be loaded, and gives the first reason.
+/// Prints why a file cannot be loaded, and returns the first reason.
 pub(crate) fn explain(path: &Path, output: &Output) -> Option<String> {
     let mut checked = validate_file(path)?;
     checked

@@ -1,4 +1,4 @@
-//! `deft skills watch`: follows changes and prints one line for each.
+//! `deft skills watch`: watches skill files and prints one line for each change.
 
 use std::process::ExitCode;
 

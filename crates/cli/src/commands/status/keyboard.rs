@@ -1,4 +1,4 @@
-//! Keys of a terminal, one by one, and the screen that is left as it was.
+//! Single keys of a terminal, and the alternate screen.
 //!
 //! The terminal is restored when [`Keyboard`] is dropped: after `q`, after a signal, after a failure and
 //! after a panic.
@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::failure::{Done, Failure};
 use crate::terminal::{Stream, StyledText};
 
-/// A key that means something here, or a reason to end.
+/// A key, or a reason to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Up,
@@ -32,12 +32,12 @@ pub(super) enum Key {
 pub(super) struct Keyboard {
     before: Termios,
     signals: PipeReader,
-    /// Keys that came together with the last one.
+    /// Keys that were read together with the last one.
     typed: VecDeque<Key>,
 }
 
 impl Keyboard {
-    /// Takes the terminal: keys come at once and are not shown.
+    /// Takes over the terminal: keys are read without waiting for a line, and are not echoed.
     pub(super) fn take() -> Done<Self> {
         if !io::stdin().is_terminal() || !Stream::Out.is_terminal() {
             let message = "`--watch` needs a terminal";
@@ -64,7 +64,7 @@ impl Keyboard {
         Ok(keyboard)
     }
 
-    /// Waits for a key; none after so long.
+    /// Waits for a key. Returns `None` after `patience`.
     pub(super) fn next(&mut self, patience: Duration) -> Option<Key> {
         if let Some(key) = self.typed.pop_front() {
             return Some(key);
@@ -89,23 +89,23 @@ impl Keyboard {
 
 impl Drop for Keyboard {
     fn drop(&mut self) {
-        // A terminal that went away needs no restoring.
+        // A closed terminal does not need restoring.
         drop(Stream::Out.write(StyledText::leave_screen()));
         let _restored = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }
 
-/// Reads the keys that were typed. The end of input is a reason to end.
+/// Reads the typed keys. The end of input counts as an interrupt.
 fn read_keys() -> VecDeque<Key> {
     let mut bytes = [0; 256];
-    // Not through the buffer of the standard library, which `poll` does not see.
+    // Bypass the buffer of the standard library, because `poll` does not see its contents.
     match rustix::io::read(io::stdin(), &mut bytes) {
         Ok(0) | Err(_) => VecDeque::from([Key::Interrupt]),
         Ok(length) => keys(&bytes[..length]),
     }
 }
 
-/// The keys that some bytes stand for: arrows are three bytes.
+/// Decodes bytes to keys. Arrow keys are three bytes.
 fn keys(mut bytes: &[u8]) -> VecDeque<Key> {
     let mut keys = VecDeque::new();
     while !bytes.is_empty() {
@@ -127,7 +127,7 @@ fn keys(mut bytes: &[u8]) -> VecDeque<Key> {
     keys
 }
 
-/// A pipe that ends when a signal asks this process to end.
+/// Returns a pipe that is closed when a signal asks this process to end.
 fn listen() -> io::Result<PipeReader> {
     let (reader, writer) = io::pipe()?;
     let runtime = tokio::runtime::Builder::new_current_thread()

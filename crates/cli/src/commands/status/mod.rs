@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::terminal::StyledText;
 use render::Frame;
 
-/// How wide the screen is for a reader without a terminal.
+/// The width of the screen without a terminal.
 const PLAIN_WIDTH: usize = 100;
 
 pub(crate) fn run(args: &Status, global: &Global, output: &Output) -> Done {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Status, global: &Global, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The screen as it is printed once.
+/// Renders the screen for printing once.
 pub(super) fn text(view: &StatusView, zone: &TimeZone, output: &Output) -> StyledText {
     let frame = Frame {
         view,

@@ -1,4 +1,4 @@
-//! The screen of `deft status` as lines: a label on the left, aligned rows beside it.
+//! Rendering of `deft status` as lines: a label on the left, aligned rows beside it.
 
 use deft_wire::budget::BudgetScope;
 use deft_wire::model::{RunStatus, SpendSubject};
@@ -13,13 +13,13 @@ use crate::table::wrap_at_most;
 use crate::terminal::StyledText;
 use crate::when::short;
 
-/// The columns of the labels.
+/// The width of the labels.
 const LABEL: usize = 11;
 
-/// From this width on, rows end with the id of their run.
+/// The width from which rows end with the id of their run.
 const WIDE: usize = 100;
 
-/// How much of an id is shown: enough for the commands that take beginnings.
+/// The number of characters shown of an id: enough as a prefix for commands.
 pub(crate) const SHORT_ID: usize = 20;
 
 const GREEN: &str = "32";
@@ -29,23 +29,23 @@ const DIM: &str = "2";
 const BOLD: &str = "1";
 const SELECTED: &str = "7";
 
-/// A status and how it is drawn.
+/// A status and the options to render it.
 pub(crate) struct Frame<'a> {
     pub view: &'a StatusView,
     pub zone: &'a TimeZone,
     pub width: usize,
     pub color: bool,
-    /// The question that keys answer.
+    /// The index of the approval that keys answer.
     pub selected: Option<usize>,
 }
 
-/// The most lines of a text that wraps.
+/// The maximum number of lines of wrapped text.
 const MOST_LINES: usize = 3;
 
-/// A text that would get less room than this is cut.
+/// The minimum width of wrapped text. With less room, text is truncated.
 const NARROWEST: usize = 20;
 
-/// A row of a section: aligned cells, the last of which wraps on words where the terminal is narrow.
+/// A row of a section with aligned cells. On a narrow terminal the last cell wraps between words.
 struct Row {
     cells: Vec<String>,
     /// A line about the row, below it.
@@ -79,7 +79,7 @@ impl Row {
 }
 
 impl Frame<'_> {
-    /// All lines as one text.
+    /// Renders all lines as one text.
     pub(crate) fn text(&self) -> StyledText {
         let mut text = StyledText::default();
         for line in self.lines() {
@@ -88,7 +88,7 @@ impl Frame<'_> {
         text
     }
 
-    /// The lines of the screen.
+    /// Renders the lines of the screen.
     pub(crate) fn lines(&self) -> Vec<StyledText> {
         let mut lines = vec![self.heading()];
         let sections = [
@@ -117,7 +117,7 @@ impl Frame<'_> {
 
     fn section(&self, label: &str, rows: &[Row]) -> Vec<StyledText> {
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-        // Notes have one cell and take no part in the alignment.
+        // Notes have one cell and are not aligned.
         let aligned = |column: usize| {
             let cells = rows.iter().filter(|row| row.cells.len() > 1);
             let cells = cells.filter_map(|row| row.cells.get(column));
@@ -140,7 +140,7 @@ impl Frame<'_> {
         lines
     }
 
-    /// The lines of a row. The last cell goes on below itself, and what is below the row is indented.
+    /// Renders the lines of a row. The last cell wraps below itself, and the line below the row is indented.
     fn row_lines(&self, row: &Row, widths: &[usize]) -> Vec<String> {
         let Some((last, before)) = row.cells.split_last() else {
             return Vec::new();
@@ -194,7 +194,7 @@ impl Frame<'_> {
         }
         let rows = self.view.next.iter().map(|fire| {
             let when = self.short(fire.at);
-            // The words of a one-shot are its instant again.
+            // The words of a one-shot schedule would repeat its instant.
             let words = if fire.once { "once" } else { &fire.words };
             Row::new([fire.skill.clone(), when, words.to_owned()])
         });
@@ -316,7 +316,7 @@ fn more(total: u64, shown: usize) -> Option<u64> {
     total.checked_sub(shown as u64).filter(|more| *more > 0)
 }
 
-/// What was used in a scope today, beside its limits. A scope at its limit is red.
+/// Formats today's usage of a scope and its limits. A scope at its limit is red.
 fn spent(scope: &BudgetScope) -> Row {
     let used = &scope.used;
     let tokens = used.input_tokens + used.output_tokens;

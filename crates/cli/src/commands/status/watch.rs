@@ -1,4 +1,4 @@
-//! `deft status --watch`: the screen, redrawn as things change, with questions answered by a key.
+//! `deft status --watch`: redraws the screen on changes, and answers approvals with keys.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use super::PLAIN_WIDTH;
 use super::keyboard::{Key, Keyboard};
 use super::render::{Frame, SHORT_ID};
 use crate::args::Global;
-use crate::commands::INTERRUPTED;
+use crate::exit::Exit;
 use crate::failure::Done;
 use crate::output::Output;
 use crate::terminal::{Stream, StyledText};
 
-/// How often the state is read again.
+/// The interval at which the state is read again.
 const REFRESH: Duration = Duration::from_secs(1);
 
-/// Who answers, as the record says.
+/// The name stored as the author of an answer.
 const BY: &str = "deft status";
 
 const KEYS: &str = "↑↓ select  a approve  r reject  q quit";
@@ -38,7 +38,7 @@ pub(super) fn run(global: &Global, output: &Output) -> Done {
         draw(&view, &reader, selected.at, &said, output);
         match keyboard.next(REFRESH) {
             Some(Key::Quit) => return Ok(ExitCode::SUCCESS),
-            Some(Key::Interrupt) => return Ok(ExitCode::from(INTERRUPTED)),
+            Some(Key::Interrupt) => return Ok(ExitCode::from(Exit::Interrupted)),
             Some(Key::Up) => selected.move_by(-1, &view),
             Some(Key::Down) => selected.move_by(1, &view),
             Some(Key::Approve) => said = selected.decide(&view, ApprovalAnswer::Yes, global),
@@ -49,7 +49,7 @@ pub(super) fn run(global: &Global, output: &Output) -> Done {
     }
 }
 
-/// The question that keys answer. It stays the same one when others come or go.
+/// The approval that keys answer. It stays selected when others are added or removed.
 #[derive(Default)]
 struct Selection {
     at: usize,
@@ -69,7 +69,7 @@ impl Selection {
         self.select(self.at.saturating_add_signed(step).min(last), view);
     }
 
-    /// Answers the question, and says what became of it.
+    /// Answers the selected approval and returns a message about the result.
     fn decide(&self, view: &StatusView, given: ApprovalAnswer, global: &Global) -> String {
         let approval = view.approvals.get(self.at);
         approval.map_or(String::new(), |approval| decide(approval, given, global))
@@ -94,7 +94,7 @@ fn decide(approval: &ApprovalView, given: ApprovalAnswer, global: &Global) -> St
         answered.map(|_| is_up)
     });
     let skill = &approval.skill;
-    // Commands take beginnings of ids, and the line must fit 80 columns.
+    // Commands accept prefixes of ids, and the line must fit 80 columns.
     let run: String = approval.run.as_str().chars().take(SHORT_ID).collect();
     match answered {
         Ok(true) => format!("{word}: {skill}; the daemon continues the run"),
@@ -122,7 +122,7 @@ fn draw(view: &StatusView, reader: &StatusReader, selected: usize, said: &str, o
         KEYS
     };
     let mut lines = frame.lines();
-    // The last lines are for the result of the last key and for the keys.
+    // The last lines show the result of the last key, and the available keys.
     lines.truncate(height.saturating_sub(3));
     let mut text = StyledText::first_line();
     for line in lines {
@@ -133,7 +133,7 @@ fn draw(view: &StatusView, reader: &StatusReader, selected: usize, said: &str, o
     text.push("\n");
     text.push(StyledText::from(said).fit(width).with("\n"));
     text.push(StyledText::paint("2", keys, color).fit(width));
-    // A terminal that went away is noticed by its keyboard.
+    // The keyboard notices a closed terminal.
     drop(Stream::Out.write(text));
 }
 

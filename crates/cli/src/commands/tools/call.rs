@@ -1,4 +1,4 @@
-//! `deft tools call`: one call, with nothing around it.
+//! `deft tools call`: a single call, without a run.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -37,14 +37,14 @@ pub(super) fn run(args: &ToolCall, workspace: &Workspace, output: &Output) -> Do
     }
 }
 
-/// Ctrl-c.
+/// Waits for ctrl-c; forever if its handler cannot be installed.
 async fn interrupt() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Arguments as pairs and as JSON, where no schema says which of them are texts.
+/// Combines arguments given as pairs and as JSON, without a schema that tells which are strings.
 pub(crate) fn arguments(pairs: &[String], text: Option<&str>) -> Done<Object> {
     let mut object = read_arguments(text)?;
     for pair in pairs {
@@ -54,7 +54,7 @@ pub(crate) fn arguments(pairs: &[String], text: Option<&str>) -> Done<Object> {
     Ok(object)
 }
 
-/// The arguments of `--args`.
+/// Parses the arguments of `--args`.
 fn read_arguments(text: Option<&str>) -> Done<Object> {
     let Some(text) = text else {
         return Ok(Object::new());

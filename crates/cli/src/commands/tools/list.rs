@@ -64,7 +64,7 @@ fn note_unasked(servers: &[String], output: &Output) {
     }
 }
 
-/// `--quiet` does not suppress it: it is an error.
+/// Prints the servers that failed, also with `--quiet`, because these are errors.
 fn note_failed(failed: &[FailedServer], output: &Output) {
     for one in failed {
         let message = format!("`{}` could not be asked: {}", one.server, one.message);
@@ -107,7 +107,7 @@ pub(super) fn catalog(workspace: &Workspace, output: &Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a chat does before it calls a tool; nothing if it never asks.
+/// Describes whether a chat asks before it calls a tool, or returns `None` if it never asks.
 fn approval_line(name: &str, state: &ApprovalState, zone: &TimeZone) -> Option<String> {
     match state {
         ApprovalState::NotNeeded => None,

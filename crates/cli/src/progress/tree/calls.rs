@@ -1,6 +1,6 @@
-//! The work of an agent as lines below its step: calls, and the agents that it starts.
+//! Lines below the step of an agent: its calls, and the agents it starts.
 //!
-//! Not here: what it says, which is the result of the step.
+//! Not here: the reply of the agent, which is the result of the step.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use deft_wire::model::Object;
 use super::{Mark, Tree, clip};
 
 impl Tree {
-    /// A call begins: a line with its name, and what it is called with.
+    /// Adds a line for a call that begins. `what` describes its arguments.
     pub(super) fn begin_call(&mut self, path: &str, name: &str, what: String) {
         if let Some(line) = self.line_at(path) {
             line.name = Some(name.to_owned());
@@ -20,7 +20,7 @@ impl Tree {
     }
 }
 
-/// The arguments of a call, short.
+/// Formats the arguments of a call as truncated JSON.
 pub(super) fn arguments(args: &Object) -> String {
     if args.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! Who gets in: tokens, hosts, origins, ports, and what bad input does.
+//! Access to the API: tokens, hosts, origins, ports, and bad input.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::client::Api;
 use crate::daemon::{Daemon, used_home};
 
-/// What no good client sends, and how it is answered.
+/// Requests that no correct client sends, with the expected responses.
 const BAD: &str = include_str!("bad_input.json");
 
 #[test]
@@ -44,7 +44,7 @@ fn the_api_needs_its_token_and_health_does_not() {
     assert!(!world.path("home/server.json").exists());
 }
 
-/// MCP is behind the same guard: the token and its scope.
+/// MCP requires the same access: a token with the right scope.
 #[test]
 fn mcp_is_served_behind_the_guard() {
     let world = used_home();
@@ -157,7 +157,7 @@ fn bad_input_is_refused_and_others_are_served() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
-    // A client that never ends its head, and one that sends nothing.
+    // A client that never completes its head, and one that sends nothing.
     let mut slow = api.connect();
     slow.write_all(b"GET /api/v1/runs HTTP/1.1\r\nHost: lo")
         .unwrap();

@@ -1,4 +1,4 @@
-//! Chats over HTTP: a message, the answer at once or later, and the events while it is worked on.
+//! Chats over HTTP: a message, its answer immediately or later, and the events in between.
 
 use deft_testkit::{Gate, ModelAnswer};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn a_message_is_answered_and_the_conversation_continues() {
         (&json!(20), &json!(1))
     );
     let conversation = answer["conversation"].as_str().unwrap().to_owned();
-    // The same message is answered once.
+    // A repeated message is answered only once.
     let again = api.post_with(
         "/api/v1/chats",
         &json!({"text": "I am Ada"}),
@@ -77,7 +77,7 @@ fn a_message_is_answered_and_the_conversation_continues() {
     daemon.stop();
 }
 
-/// A client that does not wait follows the feed, or asks again.
+/// A client that does not wait follows the feed, or polls.
 #[test]
 fn an_answer_that_takes_longer_is_followed_and_fetched() {
     let gate = Gate::default();

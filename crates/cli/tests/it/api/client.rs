@@ -1,4 +1,4 @@
-//! A small HTTP client that can also send what no good client would.
+//! A small HTTP client that can also send malformed requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ pub(crate) struct Api {
     pub(crate) token: String,
 }
 
-/// What the server answered.
+/// A response of the server.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -23,7 +23,7 @@ pub(crate) struct Reply {
 }
 
 impl Api {
-    /// The API of the daemon that is up in a world.
+    /// Finds the API of the daemon running in a world.
     pub(crate) fn find(world: &World) -> Self {
         let state: Value = serde_json::from_str(&world.read("home/server.json")).unwrap();
         let url = state["url"].as_str().unwrap();
@@ -59,7 +59,7 @@ impl Api {
         self.raw(&[head.as_bytes(), body].concat())
     }
 
-    /// Sends bytes and reads until the server closes.
+    /// Sends bytes and reads until the server closes the connection.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Reply {
         let mut stream = self.connect();
         // The server may refuse and close before it has read everything.
@@ -92,7 +92,7 @@ impl Api {
         self.send("PUT", path, &json, body.to_string().as_bytes())
     }
 
-    /// The document at an address that has one.
+    /// Returns the JSON document at a path. Panics if the status is not 200.
     pub(super) fn read(&self, path: &str) -> Value {
         let reply = self.get(path);
         assert_eq!(reply.status, 200, "{path}: {}", reply.json());

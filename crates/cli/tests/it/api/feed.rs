@@ -50,13 +50,13 @@ fn a_socket_gets_stored_events_then_live_ones_each_once() {
     start(&api, "hello");
     let live = socket.until("skill_completed");
     assert_eq!(live[0]["type"], "skill_started");
-    // A run of another process comes too.
+    // Events of a run in another process arrive too.
     assert_eq!(world.code(&["run", "hello", "--quiet"]), 0);
     let other = socket.until("skill_completed");
     let all = [stored, live, other].concat();
     let order = seqs(&all);
     assert!(order.is_sorted_by(|one, other| one < other), "{order:?}");
-    // A second client that begins in the middle gets the rest, and one that begins now gets nothing old.
+    // A second client that starts in the middle gets the rest; one that starts now gets no old events.
     let middle = order[2];
     let mut second = Socket::open(&api, &format!("/ws?after={middle}&skill=hello&{token}"));
     let rest: Vec<u64> = order.iter().copied().filter(|seq| *seq > middle).collect();
@@ -157,7 +157,7 @@ fn plain_curl_gets_server_sent_events() {
     daemon.stop();
 }
 
-/// A client that never reads does not keep the others from their events.
+/// A client that never reads does not block the events of other clients.
 #[test]
 fn a_client_that_does_not_read_affects_no_other() {
     let world = world();

@@ -1,4 +1,4 @@
-//! `/readyz` tells balancers and supervisors the truth while a daemon stops, or waits for its store.
+//! `/readyz` reports that a daemon is not ready while it shuts down or waits for its store.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::client::Api;
 use crate::daemon::{Daemon, ended, used_home, wait_for};
 
-/// A run is under way at a web server that answers when the test says so.
+/// A run waits for a web server that responds only after the test opens a gate.
 #[test]
 fn a_daemon_that_drains_is_alive_and_not_ready() {
     let gate = Gate::default();
@@ -71,7 +71,7 @@ fn a_daemon_that_drains_is_alive_and_not_ready() {
     assert_eq!(slow.requests().len(), 1);
 }
 
-/// Takes every lock that a reader or writer of the database needs, until its standard input ends.
+/// Takes every lock that a reader or writer of the database needs, until its stdin is closed.
 const LOCK: &str = "
 import fcntl, sys
 with open(sys.argv[1], 'r+b') as index:
@@ -80,7 +80,7 @@ with open(sys.argv[1], 'r+b') as index:
     sys.stdin.read()
 ";
 
-/// Another program holds the locks of the database, so that the store waits.
+/// Another program holds the locks of the database, so the store waits.
 #[test]
 fn a_daemon_whose_store_does_not_answer_is_alive_and_not_ready() {
     let world = used_home();

@@ -1,4 +1,4 @@
-//! What the command line can do beside runs: chats, skill files, servers, secrets, tokens, figures and the rest.
+//! The parts of the API other than runs: chats, skill files, servers, secrets, tokens, statistics and others.
 
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ fn skill_files_are_created_compared_and_exported() {
     let new = json!({"name": "code-review", "description": "Reviews a change"});
     let created = api.post("/api/v1/skills", &new);
     assert_eq!(created.status, 200, "{}", created.json());
-    // What a request wrote counts in the next one.
+    // A change by one request is visible to the next one.
     let shown = api.read("/api/v1/skills/code-review");
     assert_eq!(shown["skill"]["description"], "Reviews a change");
     refused(&api.post("/api/v1/skills", &new), 409, "exists");
@@ -192,7 +192,7 @@ fn figures_are_counted() {
         (&json!(true), &json!(8)),
         "{tools:#}"
     );
-    // The last run is one call of `time.now`; the call of `log` is older than its events.
+    // The last run has one call of `time.now`; the call of `log` is older than the events of that run.
     let own = api.read("/api/v1/runs/last/events");
     let own = own["events"].as_array().unwrap();
     let seq = |event: &Value| event["seq"].as_u64().unwrap();

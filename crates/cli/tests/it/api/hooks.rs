@@ -143,7 +143,7 @@ fn what_is_not_signed_is_refused_and_logged() {
     );
     let old = Timestamp::from_second(Timestamp::now().as_second() - 3600).unwrap();
     assert_eq!(refusal(&standard(&api, "msg_1", old, body)), bad);
-    // Even the right signature does not count twice in one request.
+    // Two signature headers are refused, even if one is correct.
     let right = hmac_hex(SECRET.as_bytes(), body.as_bytes());
     let twice = [("X-My-Signature", right.as_str()), ("X-My-Signature", "00")];
     assert_eq!(refusal(&deliver(&api, "plain", &twice, body)), bad);
@@ -151,17 +151,27 @@ fn what_is_not_signed_is_refused_and_logged() {
         refusal(&deliver(&api, "nothing", &[], body)),
         (404, "unknown_hook".to_owned())
     );
+    // A delivery without a signature is refused before its body and the secret are read.
+    let now = Timestamp::now().as_second().to_string();
+    let signed = [
+        ("webhook-id", "msg_1"),
+        ("webhook-timestamp", now.as_str()),
+        ("webhook-signature", "v1,AAAA"),
+    ];
+    assert_eq!(refusal(&deliver(&api, "broken", &[], body)), bad);
     assert_eq!(
-        refusal(&deliver(&api, "broken", &[], body)),
+        refusal(&deliver(&api, "broken", &signed, body)),
         (500, "hook_secret".to_owned())
     );
     let large = format!("\"{}\"", "x".repeat(1024 * 1024));
+    let signed = [("X-My-Signature", right.as_str())];
+    assert_eq!(refusal(&deliver(&api, "plain", &[], &large)), bad);
     assert_eq!(
-        refusal(&deliver(&api, "plain", &[], &large)),
+        refusal(&deliver(&api, "plain", &signed, &large)),
         (413, "body_too_large".to_owned())
     );
     assert_eq!(api.get("/hooks/deploys").status, 405);
-    // A flood is slowed down, and clients with a token do not notice.
+    // Floods are rate-limited without affecting clients with a token.
     let replies = api.flood("POST", "/hooks/deploys", FLOOD);
     let slowed = replies.iter().filter(|reply| is_slowed_down(reply, 100));
     let slowed = slowed.count();

@@ -1,4 +1,4 @@
-//! The example of the documentation sends a delivery with `openssl` and `curl`, exactly as it is written there.
+//! Runs the documented example that sends a delivery with `openssl` and `curl`, exactly as written.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::daemon::{Daemon, ended, used_home};
 
 const SECRET: &str = "by-hand-0815";
 
-/// The commands of the only console block that signs something.
+/// Returns the commands of the only console block with a signature.
 fn documented() -> String {
     let page = std::fs::read_to_string("../../docs/http.md").unwrap();
     let blocks: Vec<&str> = page

@@ -1,4 +1,4 @@
-//! `deft hooks test` sends what a sender would send; `deft doctor` finds hooks that cannot work.
+//! `deft hooks test` sends a delivery like a real sender; `deft doctor` finds hooks that cannot work.
 
 use std::process::Output;
 
@@ -96,7 +96,7 @@ fn a_body_of_ones_own_is_sent_as_it_is() {
     let first = document(&send("body.json"));
     let run = ended(&world, first["runs"][0]["run"].as_str().unwrap());
     assert_eq!(run["inputs"]["payload"]["shop"], 7, "{run:#}");
-    // The same body is the same delivery.
+    // A delivery with the same body is a repeated delivery.
     let again = document(&send("body.json"));
     assert_eq!(
         (&again["repeated"], &again["runs"]),
@@ -107,7 +107,7 @@ fn a_body_of_ones_own_is_sent_as_it_is() {
     assert!(document(&ignored)["ignored"].is_string());
     let refused = document(&send("broken.json"));
     assert_eq!(refused["error"]["code"], "hook_refused", "{refused:#}");
-    // Another secret than the daemon's.
+    // A secret that differs from the daemon's.
     let wrong = world
         .command(&["hooks", "test", "plain", "--json"])
         .env(SECRET.0, "another")

@@ -1,4 +1,4 @@
-//! Clients that mean harm: while each attack goes on, other clients are answered, and the daemon stays up.
+//! Malicious clients: during each attack other clients are served, and the daemon keeps running.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -10,16 +10,16 @@ use super::rate::{FLOOD, is_slowed_down};
 use crate::daemon::{Daemon, PATIENCE, used_home, wait_for};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Clients have a second for the head of a request, and another for the body.
+/// Gives clients one second for the head of a request, and one for the body.
 const SHORT: (&str, &str) = ("DEFT__SERVER__REQUEST_TIMEOUT", "1");
 
-/// Another client is answered.
+/// Asserts that another client is served.
 pub(super) fn assert_served(api: &Api) {
     assert_eq!(api.get("/healthz").status, 200);
     assert_eq!(api.get("/api/v1/runs").status, 200);
 }
 
-/// Sends a byte now and then until the server has had enough, and gives what it said.
+/// Sends single bytes slowly until the server closes the connection, and returns its output.
 fn trickle(stream: &mut TcpStream, api: &Api) -> Vec<u8> {
     stream
         .set_read_timeout(Some(Duration::from_millis(50)))
@@ -39,7 +39,7 @@ fn trickle(stream: &mut TcpStream, api: &Api) -> Vec<u8> {
             {
                 assert_eq!(api.get("/healthz").status, 200);
             }
-            // It was closed while bytes were on their way.
+            // The server closed the connection while bytes were in flight.
             Err(_) => return said,
         }
     }
@@ -71,7 +71,7 @@ fn slow_clients_are_cut_off() {
     mcp.write_all(begin.replace("/api/v1/runs", "/mcp").as_bytes())
         .unwrap();
     assert_eq!(Reply::parse(&trickle(&mut mcp, &api)).status, 408);
-    // A connection without a request, and one that stays open behind a reply.
+    // A connection without a request, and one left open after a response.
     let mut silent = api.connect();
     assert_eq!(silent.read(&mut [0; 64]).unwrap_or(0), 0);
     let mut idle = api.connect();
@@ -97,7 +97,7 @@ fn sockets_that_are_half_open_or_torn_do_no_harm() {
             2 => stream
                 .write_all(b"POST /api/v1/runs HTTP/1.1\r\nCont")
                 .unwrap(),
-            // Closing with bytes unread tears the connection.
+            // Closing with unread bytes resets the connection.
             _ => {
                 let ask = format!(
                     "GET /api/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n",
@@ -124,7 +124,7 @@ fn allowed_at_once(wanted: usize) -> usize {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    // Where it cannot be raised, there are fewer connections at once.
+    // If the limit cannot be raised, the test opens fewer connections at once.
     setrlimit(Resource::Nofile, all).unwrap_or_default();
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let allowed = usize::try_from(allowed.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
@@ -192,7 +192,7 @@ fn a_full_house_is_explained() {
             .contains("all 3 connections")
     );
     drop(feeds);
-    // A connection that only waits gives its place away.
+    // An idle connection is closed in favour of a new one.
     let idle: Vec<TcpStream> = (0..3).map(|_| api.connect()).collect();
     wait_for("a place", || {
         (api.get("/healthz").status == 200).then_some(())

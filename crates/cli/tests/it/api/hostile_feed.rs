@@ -19,7 +19,7 @@ fn assert_served(api: &Api, other: &mut Socket) {
     assert_eq!(other.next()["type"], "error");
 }
 
-/// The frames of a client that knows no rules: none of them may end anything but its own connection.
+/// Invalid frames end only the connection that they arrive on.
 #[test]
 fn frames_that_break_the_rules_end_only_their_connection() {
     let world = used_home();
@@ -58,7 +58,7 @@ fn frames_that_break_the_rules_end_only_their_connection() {
     ];
     for (what, bytes) in attacks {
         let mut socket = open(&api, "");
-        // The server may close while bytes are on their way.
+        // The server may close while bytes are in flight.
         drop(socket.stream.write_all(&bytes));
         let begun = Instant::now();
         let mut buffer = [0; 1024];
@@ -76,7 +76,7 @@ fn frames_that_break_the_rules_end_only_their_connection() {
     daemon.stop();
 }
 
-/// Ends with a large output, so that few events fill the buffers between server and client.
+/// Has a large output, so a few events fill the buffers between server and client.
 const LARGE: &str = "\
 name: large
 description: Has a large output
@@ -88,8 +88,8 @@ outputs:
   text: \"{{ inputs.text }}\"
 ";
 
-/// A client that reads nothing for a while gets `resync`, then every event that it missed, in order. A client beside it
-/// gets all events as they come.
+/// A client that reads nothing for a while gets `resync`, then all missed events in order. Another client
+/// gets all events as they happen.
 #[test]
 fn a_slow_client_gets_resync_and_misses_nothing() {
     let world = used_home();

@@ -1,4 +1,4 @@
-//! Requests that try to mean something else than they say.
+//! Requests that try to bypass checks: smuggling, path tricks, wrong protocol eras.
 
 use std::io::{Read, Write};
 
@@ -8,7 +8,7 @@ use super::client::Api;
 use super::hostile::assert_served;
 use crate::daemon::{Daemon, used_home};
 
-/// Two requests in one connection of which the second hides in the first: each is checked on its own.
+/// A second request is hidden in the first one of a connection: each is checked separately.
 #[test]
 fn smuggled_requests_pass_the_guard_on_their_own() {
     let world = used_home();
@@ -58,7 +58,7 @@ fn smuggled_requests_pass_the_guard_on_their_own() {
     daemon.stop();
 }
 
-/// Addresses and heads that try to mean something else. The token is right, so that only the trick can be refused.
+/// Ambiguous paths and heads. The token is valid, so a refusal can only be due to the trick.
 #[test]
 fn paths_and_heads_that_play_tricks_are_refused() {
     let world = used_home();
@@ -153,7 +153,7 @@ fn paths_and_heads_that_play_tricks_are_refused() {
         drop(stream.write_all(format!("{head}\r\n").as_bytes()));
         let mut said = Vec::new();
         drop(stream.read_to_end(&mut said));
-        // Some are not worth an answer.
+        // Some are closed without a response.
         let refused = said.is_empty() || said.starts_with(b"HTTP/1.1 4");
         assert!(refused, "{what}: {}", String::from_utf8_lossy(&said));
         assert_served(&api);
@@ -161,7 +161,7 @@ fn paths_and_heads_that_play_tricks_are_refused() {
     daemon.stop();
 }
 
-/// Messages of one era of MCP in the other, and messages of none.
+/// MCP messages of one era sent in the other, and messages of neither era.
 #[test]
 fn mcp_messages_of_the_wrong_era_are_refused() {
     let world = used_home();
@@ -186,10 +186,10 @@ fn mcp_messages_of_the_wrong_era_are_refused() {
     assert_eq!(session.status, 200);
     let session = session.header("mcp-session-id").unwrap().to_owned();
     for (headers, body) in [
-        // A request of the old era without a session, and with one that does not exist.
+        // A request of the old era without a session, and with an unknown session.
         (vec![("MCP-Protocol-Version", "2025-11-25")], listed.clone()),
         (vec![("Mcp-Session-Id", "nothing")], listed.clone()),
-        // The new era on a session of the old one, a version of none, and a greeting where none belongs.
+        // A request of the new era on an old session, an unknown version, and an unexpected `initialize`.
         (
             vec![
                 ("MCP-Protocol-Version", "2026-07-28"),

@@ -1,4 +1,5 @@
-//! What lasts: feeds as long as their token, replies across a restart, runs that are resumed. And compression.
+//! Lifetimes: feeds end with their token, stored replies survive a restart, runs can be resumed. Also
+//! compression.
 
 use std::io::{Read, Write};
 
@@ -10,7 +11,7 @@ use super::socket::Socket;
 use crate::daemon::{Daemon, used_home};
 use crate::support::World;
 
-/// A client with a token of its own.
+/// Creates a client with its own token.
 pub(super) fn with_token(world: &World, api: &Api, name: &str) -> Api {
     let added = world.json(&["tokens", "add", name, "--scope", "run", "--json"]);
     Api {
@@ -45,7 +46,7 @@ fn a_feed_ends_when_its_token_is_revoked() {
     assert_eq!(&first, b"HTTP/1.1 200");
 
     assert_eq!(world.code(&["tokens", "revoke", "phone"]), 0);
-    // The goodbye of the socket, and the end of the stream.
+    // The socket gets a close frame, and the stream ends.
     while socket.frame().0 != 8 {}
     let mut rest = Vec::new();
     loop {
@@ -56,13 +57,13 @@ fn a_feed_ends_when_its_token_is_revoked() {
             break;
         }
     }
-    // The other one goes on.
+    // The connection of the other token stays open.
     kept.send("nonsense");
     assert_eq!(kept.next()["type"], "error");
     daemon.stop();
 }
 
-/// A request with a key that starts no run is carried out once, also across a restart.
+/// A request with an idempotency key that starts no run is executed once, even across a restart.
 #[test]
 fn a_kept_reply_outlives_the_daemon() {
     let world = used_home();
@@ -89,7 +90,7 @@ fn a_kept_reply_outlives_the_daemon() {
     assert_eq!(api.send("DELETE", &fact, &[], b"").status, 200);
     let again = post(&api, path, &key, &body);
     assert_eq!((again.status, again.json()), (200, first.json()));
-    // It was not carried out again.
+    // The request was not executed again.
     assert_eq!(facts(), json!([]));
     let other = json!({"arguments": {"text": "likes coffee", "category": "taste"}});
     let taken = post(&api, path, &key, &other);
@@ -165,7 +166,7 @@ fn replies_are_compressed_for_clients_that_ask() {
         .read_to_end(&mut text)
         .unwrap();
     assert_eq!(text, plain.body);
-    // An ETag counts for both forms.
+    // An ETag is valid for the compressed and the plain form.
     let tag = api.get("/api/v1/runs").header("etag").unwrap().to_owned();
     let headers = [("Accept-Encoding", "gzip"), ("If-None-Match", tag.as_str())];
     assert_eq!(api.send("GET", "/api/v1/runs", &headers, b"").status, 304);

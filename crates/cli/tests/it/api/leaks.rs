@@ -1,5 +1,6 @@
-//! No interface shows a secret. Canaries are planted wherever deft holds secrets, then everything that deft says or
-//! writes is searched for them. The addresses come from the document of the API, so that new ones are covered.
+//! No interface shows a secret. Canaries are placed wherever deft stores secrets, then all output and all
+//! files are searched for them. The paths come from the OpenAPI document, so new ones are covered
+//! automatically.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -15,7 +16,7 @@ use super::socket::Socket;
 use crate::daemon::{Daemon, used_home};
 use crate::support::{World, server};
 
-/// What must not be seen. Each is the content of a file that the configuration refers to.
+/// Values that must never be shown. Each is the content of a file referenced by the configuration.
 const CANARIES: [(&str, &str); 7] = [
     ("model", "canary-model-key-1a2b3c"),
     ("named", "canary-named-secret-4d5e6f"),
@@ -48,7 +49,7 @@ base_url = \"http://127.0.0.1:9\"
 request_timeout = \"10s\"
 ";
 
-/// Gives the secret to a tool that repeats it, calls one that tells its own, and fails with both.
+/// Passes a secret to a tool that repeats it, calls a tool that prints its own, and fails with both.
 const LEAKING: &str = "\
 name: leaking
 description: Hands a secret on
@@ -92,7 +93,7 @@ fn world() -> World {
     world
 }
 
-/// Everything that was said, with the place where it was said.
+/// All collected output, with its source.
 #[derive(Default)]
 pub(super) struct Spoken(Vec<(String, Vec<u8>)>);
 
@@ -101,7 +102,7 @@ impl Spoken {
         self.0.push((place.into(), text.as_ref().to_vec()));
     }
 
-    /// No canary is in anything that was said.
+    /// Asserts that no canary occurs in the output.
     fn check(&self, tokens: &[&str]) {
         let canaries = CANARIES.iter().map(|(_, value)| *value);
         for canary in canaries.chain(tokens.iter().copied()) {
@@ -121,7 +122,7 @@ impl Spoken {
     }
 }
 
-/// An address of the document with names and ids of this world in it.
+/// Fills the placeholders of a path with names and ids of this world.
 fn filled(path: &str, operation: &Value, run: &str) -> String {
     let group = path.trim_start_matches("/api/v1/").split('/').next();
     let name = match group {
@@ -258,7 +259,7 @@ fn use_the_command_line(world: &World, run: &str, spoken: &mut Spoken) {
     }
 }
 
-/// Every file of the home but those that hold the secrets.
+/// Adds every file of the home except those that hold the secrets.
 fn read_files(folder: &Path, spoken: &mut Spoken) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
@@ -318,7 +319,7 @@ fn no_interface_shows_a_secret() {
     let run = run["id"].as_str().unwrap();
     ask_everything(&api, run, &mut spoken);
     follow_everything(&api, &mut spoken);
-    // Problems, with a token that is wrong and one that is in the address.
+    // Errors for a wrong token, and for a token in the URL.
     let stranger = Api {
         address: api.address.clone(),
         token: "deft_canary-wrong-token-2d3e4f".to_owned(),

@@ -1,4 +1,4 @@
-//! What deft says over MCP, for the search for secrets: over stdio, and over HTTP in both eras.
+//! Collects deft's output over MCP for the search for secrets: over stdio, and over HTTP in both eras.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::mcp_http::McpHttp;
 use crate::mcp_client::{LEGACY, McpClient};
 use crate::support::World;
 
-/// The most of a list that is read one by one.
+/// The maximum number of list entries that are read individually.
 const MOST: usize = 50;
 
 pub(super) fn talk_over_stdio(world: &World, spoken: &mut Spoken) {
@@ -29,7 +29,7 @@ pub(super) fn talk_over_http(api: &Api, spoken: &mut Spoken) {
     }
 }
 
-/// Lists everything, reads everything, and runs the skill that hands secrets on.
+/// Lists everything, reads everything, and runs the skill that passes secrets on.
 fn talk(way: &str, spoken: &mut Spoken, mut ask: impl FnMut(&str, Value) -> Value) {
     let mut say = |place: String, method: &str, params: Value| {
         let answer = ask(method, params);

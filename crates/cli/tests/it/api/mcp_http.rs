@@ -1,4 +1,4 @@
-//! A client of `/mcp` over HTTP, in both eras, and replies that are read while they come.
+//! A client of `/mcp` over HTTP, in both eras, with streamed responses.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use super::client::{Api, Reply};
 use crate::mcp_client::{LEGACY, MODERN};
 
-/// Both forms of a reply.
+/// Accepts both forms of a response.
 const ACCEPT: (&str, &str) = ("Accept", "application/json, text/event-stream");
 
 /// A client of `/mcp`.
 pub(super) struct McpHttp<'a> {
     api: &'a Api,
-    /// The session, in the era that has them.
+    /// The session, in the era with sessions.
     session: Option<String>,
     next: u64,
 }
 
 impl<'a> McpHttp<'a> {
-    /// A client with a session.
+    /// Creates a client with a session.
     pub(super) fn legacy(api: &'a Api) -> Self {
         let mut client = Self {
             api,
@@ -47,7 +47,7 @@ impl<'a> McpHttp<'a> {
         client
     }
 
-    /// A client without a session.
+    /// Creates a client without a session.
     pub(super) fn modern(api: &'a Api) -> Self {
         Self {
             api,
@@ -56,20 +56,20 @@ impl<'a> McpHttp<'a> {
         }
     }
 
-    /// The message that answers a request, also one that refuses it.
+    /// Sends a request and returns its response, which may be an error.
     pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
         let (message, headers) = self.message(method, params);
         message_of(&self.api.post_with("/mcp", &message, &borrowed(&headers)))
     }
 
-    /// A request whose reply lasts.
+    /// Sends a request whose response is a long-lived stream.
     pub(super) fn follow(&mut self, method: &str, params: Value) -> EventStream {
         let (message, mut headers) = self.message(method, params);
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         EventStream::open(self.api, "POST", &headers, &message.to_string())
     }
 
-    /// What the server says without being asked.
+    /// Opens the stream of unsolicited messages of the server.
     pub(super) fn listen(&self) -> EventStream {
         EventStream::open(self.api, "GET", &self.headers("", &json!({})), "")
     }
@@ -113,7 +113,7 @@ fn borrowed(headers: &[(String, String)]) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The response in a reply, which is a document or the last event of a stream.
+/// Returns the message in an HTTP reply: the whole document, or the last event of a stream.
 fn message_of(reply: &Reply) -> Value {
     let kind = reply.header("content-type").unwrap_or_default();
     if kind.starts_with("application/json") {
@@ -158,7 +158,7 @@ impl EventStream {
         opened
     }
 
-    /// Reads until a text has come.
+    /// Reads until `text` has arrived.
     pub(super) fn until(&mut self, text: &str) {
         while !String::from_utf8_lossy(&self.seen).contains(text) {
             assert!(
@@ -169,12 +169,12 @@ impl EventStream {
         }
     }
 
-    /// Reads until the server ends it.
+    /// Reads until the server ends the stream.
     pub(super) fn until_end(&mut self) {
         while !self.seen.ends_with(b"0\r\n\r\n") && self.read() {}
     }
 
-    /// Reads more; false at the end. A stream that says nothing for long fails the test.
+    /// Reads more bytes. Returns false at the end. Panics if nothing arrives for too long.
     fn read(&mut self) -> bool {
         let mut bytes = [0; 4096];
         let read = self.stream.read(&mut bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Streams of `/mcp` last as long as their token.
+//! Streams of `/mcp` end when their token is revoked.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::lasting::with_token;
 use super::mcp_http::{EventStream, McpHttp};
 use crate::daemon::{Daemon, used_home};
 
-/// The stream of a session, and one of `subscriptions/listen`.
+/// Opens the stream of a session, and one of `subscriptions/listen`.
 fn open(api: &Api) -> [EventStream; 2] {
     let filter = json!({"notifications": {"promptsListChanged": true}});
     let mut listening = McpHttp::modern(api).follow("subscriptions/listen", filter);
@@ -35,7 +35,7 @@ fn streams_of_mcp_end_when_their_token_is_revoked() {
             .status,
         401
     );
-    // Those of the other token go on.
+    // The streams of the other token stay open.
     world.write("home/skills/note.yaml", NOTE);
     for stream in &mut kept {
         stream.until("notifications/prompts/list_changed");

@@ -26,7 +26,7 @@ mod request_ids;
 mod routes;
 mod scopes;
 mod snippet;
-mod socket;
+pub(crate) mod socket;
 mod socket_access;
 mod spending;
 mod tls;

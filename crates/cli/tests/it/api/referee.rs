@@ -1,7 +1,7 @@
-//! schemathesis, a program that others wrote, sends requests that it makes up from the OpenAPI document, and compares
-//! every reply with the document.
+//! schemathesis, a third-party program, generates requests from the OpenAPI document and checks every
+//! response against the document.
 //!
-//! `crates/server/tests/referees/install.sh` installs it. If it is missing the test fails; nothing is skipped.
+//! `crates/server/tests/referees/install.sh` installs it. If it is missing, the test fails; none are skipped.
 //! `make api-fuzz` sends twenty thousand requests.
 
 use std::process::Command;
@@ -13,21 +13,21 @@ use super::client::Api;
 use crate::daemon::{Daemon, used_home};
 use crate::support::{PAGE, SKILL, WORKFLOW};
 
-/// What is compared: no fault of the server, and nothing that the document does not describe.
+/// The checks: no server errors, and only responses that the document describes.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance";
 
-/// Requests that are left out: the feed does not end, and imports read any folder of the machine that they name.
+/// Excluded operations: the feed never ends, and imports read any folder of this machine.
 const LEFT_OUT: [&str; 3] = [
     "/api/v1/events",
     "/api/v1/skills/import",
     "/api/v1/servers/import",
 ];
 
-/// What `make api-fuzz` promises.
+/// The number of requests that `make api-fuzz` promises.
 const ENOUGH: usize = 20_000;
 
-/// How many requests the referee says it has made up, each of which it sent.
+/// Returns the number of requests that the referee reports to have generated; it sends each of them.
 fn count_requests(text: &str) -> usize {
     let line = text.lines().find(|line| line.contains(" generated"));
     let line = line.unwrap_or_else(|| panic!("no count: {text}"));
@@ -41,7 +41,7 @@ fn count_requests(text: &str) -> usize {
 
 #[test]
 fn every_reply_is_as_the_document_describes_it() {
-    // How many requests per operation; there are about a hundred operations.
+    // The number of requests per operation; the API has about a hundred operations.
     let many = std::env::var_os("DEFT_API_EXAMPLES").map(|text| text.into_string().unwrap());
     let examples = many.as_deref().unwrap_or("3");
     let world = used_home();

@@ -1,4 +1,4 @@
-//! The id of a request is in the journal of the run that it starts, whichever request it is.
+//! The id of a request is stored in the journal of the run it starts, for every kind of request.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn started(world: &World) -> (Daemon, Api) {
     (daemon, api)
 }
 
-/// The request that a run says it comes from, and the run's journal with it.
+/// Returns the request id of a run, after checking that its journal contains the same id.
 fn request_of(api: &Api, run: &Value) -> Value {
     let run = run.as_str().unwrap();
     let shown = api.read(&format!("/api/v1/runs/{run}"))["run"]["request_id"].clone();
@@ -44,11 +44,11 @@ fn the_id_of_a_request_is_in_the_journal_of_its_run() {
     assert_eq!(shown["run"]["request_id"], "order-7");
     let exported = api.read(&format!("/api/v1/runs/{run}/export"));
     assert!(exported["journal"].to_string().contains("order-7"));
-    // A request that does not wait, and one whose client sends no id.
+    // A request that does not wait, from a client that sends no id.
     let queued = api.post("/api/v1/runs", &body);
     let given = queued.header("x-request-id").unwrap().to_owned();
     assert_eq!(queued.json()["run"]["request_id"], json!(given));
-    // Over MCP the id is the same as in the header of the reply.
+    // Over MCP the id is the one in the header of the response.
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"}}});
@@ -91,7 +91,7 @@ fn reruns_jobs_and_chats_have_it_too() {
     assert_eq!(again["outcome"], "success", "{again:#}");
     assert_ne!(again["id"], first);
     assert_eq!(request_of(&api, &again["id"]), "a-2");
-    // The first run keeps its own.
+    // The first run keeps its own request id.
     assert_eq!(request_of(&api, &first), "a-1");
 
     let job = json!({"name": "later", "action": {"type": "tool_call", "toolName": "log",
@@ -108,7 +108,7 @@ fn reruns_jobs_and_chats_have_it_too() {
     daemon.stop();
 }
 
-/// Over stdio a message has an id too.
+/// Over stdio the request id is the id of the message.
 #[test]
 fn over_stdio_it_is_the_id_of_the_message() {
     let world = world();

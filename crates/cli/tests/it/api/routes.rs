@@ -1,4 +1,4 @@
-//! What the API can do: runs, skills, schedules, questions, tools and the home.
+//! The routes of the API: runs, skills, schedules, approvals, tools and the home.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn a_run_is_started_once_per_key_and_waited_for() {
 
     let shown = api.read(&format!("/api/v1/runs/{id}"));
     assert_eq!(shown["run"]["steps"][0]["status"], "success");
-    // The command line says the same.
+    // The command line prints the same document.
     let cli = world.json(&["runs", "show", id, "--json"]);
     assert_eq!(shown, cli);
     let events = api.read(&format!("/api/v1/runs/{id}/events"));
@@ -83,7 +83,7 @@ outputs:
   n: \"{{ count.n }}\"
 ";
 
-/// The driver of a run answers the request that waits for it, without the store.
+/// The driver of a run responds to the waiting request directly, without reading the store.
 #[test]
 fn the_reply_of_a_run_is_the_run_as_it_is_stored() {
     let world = world();
@@ -363,7 +363,7 @@ fn the_document_describes_the_api() {
             continue;
         };
         if path == "/api/v1/events" {
-            // It does not end.
+            // The feed never ends.
             continue;
         }
         let needs = |one: &Value| one["required"] == true;
@@ -382,7 +382,7 @@ fn a_key_is_answered_once_at_every_address() {
     let api = Api::find(&world);
     let document = api.read("/api/openapi.json");
     for (path, methods) in document["paths"].as_object().unwrap() {
-        // Deliveries of hooks have ids of their own.
+        // Deliveries of hooks have their own ids.
         let post = methods.get("post");
         let Some(post) = post.filter(|_| path.starts_with("/api/")) else {
             continue;
@@ -398,17 +398,29 @@ fn a_key_is_answered_once_at_every_address() {
     };
     let first = token("screen");
     assert_eq!(first.status, 200, "{}", first.json());
-    assert_eq!(token("screen").json(), first.json());
+    // The token is sent once; a repeated request makes no second one.
+    let again = token("screen");
+    assert_eq!(
+        (again.status, &again.json()["code"]),
+        (409, &json!("sent_once"))
+    );
+    assert_eq!(
+        api.read("/api/v1/tokens")["tokens"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
     let other = token("phone");
     assert_eq!(
         (other.status, &other.json()["code"]),
         (409, &json!("key_taken"))
     );
     let command = json!({"text": "note --text once"});
-    for _ in 0..2 {
-        let done = api.post_with("/api/v1/commands", &command, &key);
-        assert_eq!(done.json()["ok"], true, "{}", done.json());
-    }
+    let carry_out = || api.post_with("/api/v1/commands", &command, &key).json();
+    let done = carry_out();
+    assert_eq!(done["ok"], true, "{done}");
+    assert_eq!(carry_out(), done);
     let runs = api.read("/api/v1/runs?skill=note");
     assert_eq!(runs["runs"].as_array().unwrap().len(), 1);
     daemon.stop();
@@ -425,7 +437,7 @@ fn replies_are_compressed_for_clients_that_can_read_them() {
     let plain = api.get("/api/openapi.json");
     assert_eq!(plain.header("content-encoding"), None);
     assert!(packed.body.len() * 4 < plain.body.len());
-    // A page that is read again from a store without changes is the same, and has the same tag.
+    // If the store has not changed, a repeated read returns the same page with the same tag.
     let body = json!({"skill": "note", "inputs": {"text": "x"}});
     assert_eq!(api.post("/api/v1/runs?wait=20", &body).status, 200);
     let (first, second) = (api.get("/api/v1/runs"), api.get("/api/v1/runs"));

@@ -1,4 +1,4 @@
-//! The client of the seeds ("WebSocket Connection"), run by Node, which strips its types.
+//! Runs the client from the seeds ("WebSocket Connection") with Node, which strips its types.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -19,7 +19,7 @@ outputs:
   said: hello
 ";
 
-/// The file that Node runs: the port of the seeds is fixed, and that of a test is free.
+/// Writes the file that Node runs, with the fixed port of the seeds replaced by the test's port.
 fn client(api: &Api, folder: &Path) -> std::path::PathBuf {
     let text = include_str!("referees/client.ts");
     assert!(text.contains("new WebSocket(`ws://localhost:9876/"));

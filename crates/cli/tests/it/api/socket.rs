@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use super::client::{Api, Reply};
 
-/// A WebSocket client with the few parts of the protocol that are needed here.
-pub(super) struct Socket {
-    pub(super) stream: TcpStream,
+/// A WebSocket client with the parts of the protocol that these tests need.
+pub(crate) struct Socket {
+    pub(crate) stream: TcpStream,
 }
 
 impl Socket {
-    pub(super) fn open(api: &Api, path: &str) -> Self {
+    pub(crate) fn open(api: &Api, path: &str) -> Self {
         Self::ask(api, path, &api.address, &[])
             .unwrap_or_else(|refused| panic!("{path}: {refused:?}"))
     }
 
     /// Asks for a WebSocket with a header `Host` and others; gives the reply if it is refused.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         api: &Api,
         path: &str,
         host: &str,
@@ -42,7 +42,7 @@ impl Socket {
         }
     }
 
-    pub(super) fn frame(&mut self) -> (u8, Vec<u8>) {
+    pub(crate) fn frame(&mut self) -> (u8, Vec<u8>) {
         let mut head = [0; 2];
         self.stream.read_exact(&mut head).unwrap();
         let length = match head[1] {
@@ -63,8 +63,8 @@ impl Socket {
         (head[0] & 0x0f, body)
     }
 
-    /// The next message.
-    pub(super) fn next(&mut self) -> Value {
+    /// Returns the next message.
+    pub(crate) fn next(&mut self) -> Value {
         loop {
             let (kind, body) = self.frame();
             if kind == 1 {
@@ -73,8 +73,8 @@ impl Socket {
         }
     }
 
-    /// Reads until a message of a type; gives all of them.
-    pub(super) fn until(&mut self, kind: &str) -> Vec<Value> {
+    /// Reads until a message of type `kind`, and returns all messages read.
+    pub(crate) fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut seen = Vec::new();
         loop {
             seen.push(self.next());
@@ -84,13 +84,13 @@ impl Socket {
         }
     }
 
-    /// Closes, and waits for the close of the other side.
-    pub(super) fn say_goodbye(mut self) {
+    /// Closes the connection, and waits for the server's close frame.
+    pub(crate) fn say_goodbye(mut self) {
         self.stream.write_all(&[0x88, 0x80, 0, 0, 0, 0]).unwrap();
         while self.frame().0 != 8 {}
     }
 
-    pub(super) fn send(&mut self, text: &str) {
+    pub(crate) fn send(&mut self, text: &str) {
         let mut frame = vec![0x81];
         let length = u16::try_from(text.len()).unwrap();
         match u8::try_from(length) {
@@ -100,7 +100,7 @@ impl Socket {
                 frame.extend(length.to_be_bytes());
             }
         }
-        // A mask of zeros leaves the text as it is.
+        // A mask of zeros leaves the text unchanged.
         frame.extend([0; 4]);
         frame.extend(text.as_bytes());
         self.stream.write_all(&frame).unwrap();

@@ -38,10 +38,11 @@ fn spending_is_counted_by_day_and_scope() {
             "cost_usd": 0.068,
         })
     };
+    let scopes = ["all", "agent:thinker", "skill:chat"].map(spent);
     let wanted = json!({
         "from": after["from"],
         "to": after["to"],
-        "days": [{"day": day, "scopes": [spent("all"), spent("agent:main")]}],
+        "days": [{"day": day, "scopes": scopes}],
     });
     assert_eq!(after, wanted);
     daemon.stop();

@@ -120,7 +120,7 @@ fn changes_are_logged_with_who_where_and_what_and_no_secret() {
     assert_eq!(file.permissions().mode() & 0o777, 0o600);
 }
 
-/// A message to `/mcp` says little by itself: the tool has a line of its own.
+/// The log line of a message to `/mcp` has few details, so each tool call has its own line.
 #[test]
 fn tools_that_mcp_clients_call_are_logged() {
     let world = used_home();
@@ -155,4 +155,21 @@ fn tools_that_mcp_clients_call_are_logged() {
     };
     let both = [one("run_list", 200), one("nothing", 400)];
     assert_eq!(calls, [both.clone(), both].concat(), "{log}");
+}
+
+#[test]
+fn doctor_reports_tokens_that_cannot_be_read() {
+    let world = used_home();
+    let finding = || {
+        let report = world.output(&["doctor", "--json"]);
+        let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+        let mut checks = report["checks"].as_array().unwrap().iter();
+        let check = checks.find(|check| check["id"] == "server.tokens");
+        check.map(|check| check["status"].clone())
+    };
+    assert_eq!(finding(), None);
+    world.json(&["tokens", "add", "phone", "--json"]);
+    assert_eq!(finding(), Some(json!("ok")));
+    world.write("home/tokens.json", "{");
+    assert_eq!(finding(), Some(json!("bad")));
 }

@@ -1,4 +1,4 @@
-//! What must hold after all the kills, and the report.
+//! The invariants that must hold after all kills, and the report.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -10,24 +10,24 @@ use deft_testkit::{Kind, witness};
 
 use super::{Chaos, runtime};
 
-/// How often the rest is driven before it counts as lost.
+/// The number of ticks after which an unfinished run counts as lost.
 const ROUNDS: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Report {
     runs: usize,
     outcomes: BTreeMap<String, usize>,
-    /// Why runs failed, which none of them should.
+    /// The reasons of failed runs. No run should fail.
     failures: BTreeMap<String, usize>,
-    /// Calls that a person let be repeated, by resuming a run that said it was interrupted.
+    /// Calls repeated at a person's request, by resuming an interrupted run.
     repeated_by_wish: usize,
-    /// Runs that were promised and are not there, and runs that do not come to an end.
+    /// Runs whose id was printed but that are missing, and runs that never end.
     lost: Vec<String>,
     calls: usize,
     once_calls: usize,
-    /// Calls that must not be repeated and were.
+    /// Calls that were repeated although they must not be.
     doubled: Vec<String>,
-    /// Calls that no run has a record of.
+    /// Calls that are recorded in no run.
     unknown: Vec<String>,
     slots: usize,
     gaps: usize,
@@ -48,7 +48,7 @@ impl Report {
 }
 
 impl Chaos {
-    /// Drives what is left to its end.
+    /// Drives all remaining runs to their end.
     pub(super) fn finish(&self) {
         let runtime = runtime();
         let store = self.store();
@@ -62,7 +62,7 @@ impl Chaos {
                     0
                 );
             }
-            // Runs that say they were interrupted are no success.
+            // Exit code 1 is fine: interrupted runs are not successful.
             let said = self.world.run(&["tick"]);
             assert!(
                 said.starts_with("exit 0") || said.starts_with("exit 1"),
@@ -74,7 +74,7 @@ impl Chaos {
         }
     }
 
-    /// Holds what is stored against what was promised and what the server saw.
+    /// Compares the store with the printed ids and with the log of the server.
     pub(super) fn check(&self) -> Report {
         let runtime = runtime();
         let store = self.store();
@@ -127,7 +127,7 @@ impl Chaos {
             if event.tool != "act" {
                 continue;
             }
-            // `deft tools call` makes no run; its argument names the call.
+            // `deft tools call` has no run; its argument identifies the call.
             let argument = &event.arguments["once"];
             let direct = (!argument.is_null()).then(|| format!("direct {argument}"));
             let key = direct.clone().or(event.key).unwrap_or_default();
@@ -139,7 +139,7 @@ impl Chaos {
         }
         report.once_calls = once.len();
         for (key, times) in once.into_iter().filter(|(_, times)| *times > 1) {
-            // A run may have ended between the look at it and the command that resumes it.
+            // A run may have ended between the query and the command that resumes it.
             let wished = count_resumed(key.split('/').next().unwrap_or_default());
             if times > 1 + wished {
                 report
@@ -151,7 +151,7 @@ impl Chaos {
         }
     }
 
-    /// The report for the document.
+    /// Returns the lines of the report.
     pub(super) fn lines(&self, report: &Report, took: Duration) -> Vec<(&'static str, String)> {
         let record = self.record.lock().unwrap();
         let kills = record.kills.iter().map(|(name, times)| (*name, times));
@@ -189,7 +189,7 @@ impl Chaos {
     }
 }
 
-/// How often a person let a run go on that was over.
+/// Returns how often a finished run was resumed.
 async fn resumed(store: &dyn Store, run: &str) -> usize {
     let events = store.events(Some(&RunId::new(run)), 0, u32::MAX).await;
     let events = events.unwrap();
@@ -199,7 +199,7 @@ async fn resumed(store: &dyn Store, run: &str) -> usize {
         .count()
 }
 
-/// Runs that are not over.
+/// Returns the runs that have not ended.
 async fn active(store: &dyn Store) -> Vec<RunRow> {
     let filter = RunFilter {
         statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
@@ -208,7 +208,7 @@ async fn active(store: &dyn Store) -> Vec<RunRow> {
     store.runs(filter).await.unwrap()
 }
 
-/// The scheduled skill has a slot every two seconds, and each has one row.
+/// Checks that each slot of the scheduled skill, one every two seconds, has exactly one row.
 fn check_slots(runs: &[RunRow], report: &mut Report) {
     let slots = runs.iter().filter(|run| run.skill == "ticking");
     let mut slots: Vec<i64> = slots

@@ -1,4 +1,4 @@
-//! What is killed: every command that changes something, and a few that only look.
+//! The commands to kill: all that write, and a few that only read.
 
 use deft_model::RunStatus;
 use deft_store::{RunFilter, Store};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::scatter;
 
-/// `act` must not be repeated, `put` may be, `look` does nothing.
+/// Skills whose call `act` must not be repeated, `put` may be repeated, and `look` has no effect.
 pub(super) const SKILLS: [(&str, &str); 5] = [
     (
         "serial",
@@ -47,7 +47,7 @@ pub(super) enum Command {
     Doctor,
 }
 
-/// How often each of them comes up.
+/// The relative frequency of each command.
 const WEIGHTS: [(Command, usize); 13] = [
     (Command::Up, 5),
     (Command::Run, 4),
@@ -95,8 +95,8 @@ impl Command {
         }
     }
 
-    /// How many milliseconds it may live at most. Most need less and end by themselves if they are
-    /// lucky.
+    /// Returns the maximum lifetime in milliseconds. Most processes need less and end before they are killed
+    /// if they are lucky.
     pub(super) fn longest(self) -> usize {
         match self {
             Self::Up => 1200,
@@ -107,7 +107,7 @@ impl Command {
         }
     }
 
-    /// Whether the first id that it prints is that of a run which is stored by then.
+    /// Whether the first id that the command prints is the id of a stored run.
     pub(super) fn promises(self) -> bool {
         matches!(
             self,
@@ -115,14 +115,14 @@ impl Command {
         )
     }
 
-    /// Its arguments; none if there is nothing that it could be about now.
+    /// Returns the arguments of the command, or `None` if it has no possible subject at the moment.
     pub(super) async fn args(self, n: usize, store: &dyn Store) -> Option<Vec<String>> {
         let skill = ["serial", "group", "mixed", "asking"][scatter(n + 7) % 4];
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         Some(match self {
             Self::Up => words(&["up", "--grace", "1s"]),
             Self::Run => words(&["run", skill, "--json"]),
-            // The same key comes several times, at once and later.
+            // The same key is used several times, concurrently and later.
             Self::RunOnce => {
                 let key = format!("key-{}", n / 20);
                 words(&["run", "serial", "--key", &key, "--json"])
@@ -151,7 +151,8 @@ impl Command {
     }
 }
 
-/// A run that is not over. One that is would be repeated by the wish of a person, which is allowed.
+/// Returns a run that has not ended. Resuming an ended run would repeat calls at a person's request, which is
+/// allowed.
 async fn active(n: usize, store: &dyn Store) -> Option<String> {
     let filter = RunFilter {
         statuses: vec![RunStatus::Queued, RunStatus::Running],
@@ -163,7 +164,7 @@ async fn active(n: usize, store: &dyn Store) -> Option<String> {
     Some(run.id.to_string())
 }
 
-/// A question that waits for an answer.
+/// Returns a pending approval.
 async fn question(n: usize, store: &dyn Store) -> Option<String> {
     let open = store.approvals(false).await.unwrap();
     let one = open.get(scatter(n + 17) % open.len().max(1))?;

@@ -1,9 +1,8 @@
-//! Processes of the real binary are killed at random instants, whatever they are doing: the daemon,
-//! runs, ticks, chats, jobs, answers to questions. Afterwards no run that was promised is missing, every
-//! run is over, and no call that must not be repeated was made twice. The tool server's own log is the
-//! witness.
+//! Kills processes of the real binary at random instants: the daemon, runs, ticks, chats, jobs, answers to
+//! approvals. Afterwards no run whose id was printed is missing, every run has ended, and no call that must
+//! not be repeated was made twice, according to the log of the tool server.
 //!
-//! `make chaos` asks for ten thousand kills (`DEFT_CHAOS_KILLS`) and for a report; a test run has a few
+//! `make chaos` makes ten thousand kills (`DEFT_CHAOS_KILLS`) and writes a report; a test run makes a few
 //! hundred.
 
 mod check;
@@ -24,20 +23,20 @@ use crate::daemon::used_home;
 use crate::support::{World, server};
 use commands::{Command, SKILLS};
 
-/// Kills of a test run by default.
+/// The default number of kills.
 const USUAL: usize = 300;
 
-/// So many processes live at once.
+/// The number of concurrent processes.
 const ACTORS: usize = 3;
 
-/// What happened so far.
+/// The events so far.
 #[derive(Default)]
 struct Record {
-    /// Kills by command.
+    /// The number of kills by command.
     kills: BTreeMap<&'static str, usize>,
-    /// Processes that ended before they were to be killed.
+    /// The number of processes that ended before their kill.
     ended: usize,
-    /// Runs whose id was printed: none may be lost.
+    /// Ids of runs that were printed. None of these runs may be lost.
     promised: HashSet<String>,
 }
 
@@ -49,7 +48,7 @@ struct Chaos {
     record: Mutex<Record>,
 }
 
-/// A number that looks random and is the same in every run of the test.
+/// Returns a pseudo-random number that is the same in every run of the test.
 fn scatter(n: usize) -> usize {
     let mut x = (n as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -57,7 +56,7 @@ fn scatter(n: usize) -> usize {
     usize::try_from((x ^ (x >> 31)) >> 8).unwrap_or_default()
 }
 
-/// A model that calls a tool and then answers.
+/// Starts a model that calls a tool and then answers.
 fn model() -> ModelServer {
     ModelServer::answering(Dialect::OpenAi, |request: &Value| {
         let messages = request["messages"].as_array();
@@ -76,7 +75,7 @@ impl Chaos {
         for (name, text) in SKILLS {
             world.write(&format!("home/skills/{name}.yaml"), text);
         }
-        // A little delay inside each call, so that many kills find a call under way.
+        // Each call takes a little time, so many kills hit a call in flight.
         let tool = |hints: Value| json!({"annotations": hints, "delay_ms": 3, "text": "done"});
         let script = Script::new()
             .tool("act", tool(json!({})))
@@ -105,7 +104,7 @@ impl Chaos {
         self.record.lock().unwrap().kills.values().sum()
     }
 
-    /// Starts one process after the other and kills each, until there were enough kills.
+    /// Starts and kills processes one after the other, until the wanted number of kills is reached.
     fn act(&self) {
         let runtime = runtime();
         let store = self.store();
@@ -117,7 +116,7 @@ impl Chaos {
             };
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
             let child = self.start(&args);
-            // Not a wait for something to happen, but the moment of the accident.
+            // The moment of the kill; the test does not wait for an event here.
             let moment = scatter(n + 1_000_000) % command.longest();
             let (killed, said) = accident(child, Duration::from_millis(moment as u64));
             let mut record = self.record.lock().unwrap();
@@ -147,7 +146,7 @@ fn runtime() -> tokio::runtime::Runtime {
     builder.enable_all().build().unwrap()
 }
 
-/// Kills a process after a while. Says whether it was still there, and what it had printed.
+/// Kills a process after a delay. Returns whether it was still running, and its output.
 fn accident(mut child: Child, after: Duration) -> (bool, String) {
     let deadline = Instant::now() + after;
     while Instant::now() < deadline {
@@ -162,11 +161,11 @@ fn accident(mut child: Child, after: Duration) -> (bool, String) {
     (killed, String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The first id of a run in what a command printed, if it got so far.
+/// Returns the first run id in the output of a command, or `None`.
 fn run_id(text: &str) -> Option<String> {
     let id = &text[text.find("run_")?..];
     let end = id.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    // One that was cut off names nothing.
+    // A truncated id is useless.
     end.map(|end| id[..end].to_owned())
 }
 

@@ -1,4 +1,4 @@
-//! Trace context in requests of `http.request`: a web server learns which span calls it.
+//! Trace context in the headers of `http.request`.
 
 use deft_testkit::{HttpDouble, Reaction};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn double() -> HttpDouble {
     HttpDouble::start(|_| Reaction::Answer(200, Vec::new(), "{}".to_owned()))
 }
 
-/// Runs the skill below a caller, and gives the headers that the server saw.
+/// Runs the skill with the trace context of a caller, and returns the headers that the server received.
 fn fetch(world: &World, server: &HttpDouble) -> (Value, Option<String>, Option<String>) {
     let output = world
         .command(&["run", "fetch", "--json"])
@@ -71,7 +71,7 @@ fn a_web_server_gets_the_span_of_the_call() {
     assert_eq!(state.as_deref(), Some("vendor=7"));
 }
 
-/// Without a receiver the span of the caller is passed on; a header of the skill stays as it is.
+/// Without a receiver the span of the caller is passed on; a header set by the skill is unchanged.
 #[test]
 fn without_traces_the_context_of_the_caller_is_passed_on() {
     let server = double();

@@ -1,4 +1,4 @@
-//! Structured logs: which fields a line about a run has, and that both logs have the same.
+//! Structured logs: the fields of lines about a run, which are the same in both logs.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(read).collect()
 }
 
-/// The lines of a log about a run, without the time.
+/// Returns the log lines about a run, without their times.
 fn about(lines: &[Value], run: &str) -> Vec<Value> {
     let own = lines.iter().filter(|line| line["run"] == run);
     let without_time = |line: &Value| {
@@ -81,7 +81,7 @@ fn lines_about_a_run_have_its_id_its_skill_and_its_trace() {
     let message = message.as_str().unwrap();
     assert!(message.starts_with("`counter` failed: "), "{message}");
     assert_eq!(about(&file, &run), own, "the log file has the same lines");
-    // The line of the request names the request, as its reply does.
+    // The line about the request has the same request id as the response.
     let request = terminal.iter().find(|line| {
         let message = line["message"].as_str().unwrap_or_default();
         message.starts_with("POST /api/v1/runs took")
@@ -106,7 +106,7 @@ fn lines_about_a_run_have_its_id_its_skill_and_its_trace() {
     );
 }
 
-/// Without a receiver there is no trace to name.
+/// Without a receiver, log lines have no trace id.
 #[test]
 fn without_traces_lines_have_no_trace() {
     let world = used_home();

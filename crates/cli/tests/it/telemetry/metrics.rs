@@ -31,8 +31,8 @@ fn configured(more: &str) -> World {
     world
 }
 
-/// The value of a sample; nothing if there is none.
-fn sample(page: &Value, family: &str, name: &str, labels: &Value) -> Value {
+/// Returns the value of a sample, or null without one.
+pub(super) fn sample(page: &Value, family: &str, name: &str, labels: &Value) -> Value {
     let samples = page[family]["samples"].as_array().into_iter().flatten();
     let mut samples = samples.filter(|it| it[0] == name && it[1] == *labels);
     samples.next().map_or(Value::Null, |it| it[2].clone())
@@ -98,7 +98,7 @@ fn prometheus_reads_the_page() {
         all.into_iter().all(|name| name.starts_with("deft_")),
         "{page}"
     );
-    // Counting goes on where it was.
+    // The counters continue from their previous values.
     world.run(&["run", "report"]);
     let page = parse_page(&api.get("/metrics").body);
     let labels =
@@ -125,7 +125,7 @@ fn the_page_needs_a_token_unless_it_is_opened() {
     }
 }
 
-/// The last export comes when the daemon stops.
+/// The daemon exports metrics once more when it stops.
 #[test]
 fn metrics_are_exported_over_otlp() {
     let receiver = OtlpReceiver::start(0);

@@ -1,7 +1,9 @@
-//! Traces, metrics and health of the real binary, judged by the definitions of OTLP and the parser of Prometheus.
+//! Traces, metrics and health of the real binary, checked with the OTLP definitions and the Prometheus
+//! parser.
 
 mod headers;
 mod logs;
 mod metrics;
 mod referee;
 mod traces;
+mod values;

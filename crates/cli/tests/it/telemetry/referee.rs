@@ -1,4 +1,4 @@
-//! The programs of `crates/telemetry/tests/referees`. If they are missing the tests fail; nothing is skipped.
+//! The programs of `crates/telemetry/tests/referees`. If they are missing, the tests fail; none are skipped.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn python(program: &str) -> Command {
     command
 }
 
-/// A receiver of OTLP. It ends with the test.
+/// An OTLP receiver. Dropping it kills the process.
 pub(super) struct OtlpReceiver {
     child: Child,
     lines: Receiver<String>,
@@ -34,7 +34,7 @@ pub(super) struct OtlpReceiver {
 }
 
 impl OtlpReceiver {
-    /// One that answers the first `busy` requests with 503.
+    /// Starts a receiver that responds to the first `busy` requests with 503.
     pub(super) fn start(busy: u32) -> Self {
         let mut child = python("receiver.py")
             .arg(busy.to_string())
@@ -58,7 +58,7 @@ impl OtlpReceiver {
         }
     }
 
-    /// The next request.
+    /// Waits for the next request.
     pub(super) fn next(&self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).unwrap();
         let got: Value = serde_json::from_str(&line).unwrap();
@@ -66,7 +66,7 @@ impl OtlpReceiver {
         got
     }
 
-    /// The spans of the next request with spans, by name.
+    /// Waits for the next request with spans, and returns them sorted by name.
     pub(super) fn spans(&self) -> Vec<Value> {
         loop {
             let mut got = self.next();
@@ -78,7 +78,7 @@ impl OtlpReceiver {
         }
     }
 
-    /// Requests that came already.
+    /// Returns the requests already received.
     pub(super) fn waiting(&self) -> Vec<Value> {
         let lines = self.lines.try_iter();
         lines
@@ -94,7 +94,7 @@ impl Drop for OtlpReceiver {
     }
 }
 
-/// A page of metrics, as Prometheus reads it.
+/// Parses a page of metrics with the Prometheus parser.
 pub(super) fn parse_page(page: &[u8]) -> Value {
     let mut child = python("prometheus.py")
         .stdin(Stdio::piped())

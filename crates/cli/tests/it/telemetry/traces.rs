@@ -1,4 +1,4 @@
-//! Traces: one per run, whichever processes drove it, below the span of its caller.
+//! Traces: one per run, even if several processes drove it, below the span of its caller.
 
 use std::process::Stdio;
 
@@ -14,7 +14,7 @@ use crate::support::{World, server};
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
 
-/// A tool, then an agent that calls another tool, whose answer is an error.
+/// Calls a tool, then runs an agent that calls another tool, which fails.
 const WORKFLOW: &str = "\
 name: report
 description: Reports
@@ -53,7 +53,7 @@ fn configured(receiver: &str, more: &str) -> World {
     world
 }
 
-/// The parts of spans that are the same in every run.
+/// Returns the parts of spans that are the same in every run.
 fn outline(spans: &[Value]) -> Vec<Value> {
     let name = |id: &Value| {
         let found = spans.iter().find(|span| span["id"] == *id);
@@ -142,14 +142,14 @@ fn a_run_is_one_trace_below_its_caller() {
         "{asked:?}"
     );
     assert_eq!(asked[0]["gen_ai.provider.name"], "openai");
-    // The tool was told its own span.
+    // The tool received its own span.
     let fetch = find(&spans, "tools/call fetch");
     let carried = format!("00-{TRACE}-{}-01", fetch["id"].as_str().unwrap());
     assert_eq!(run["outputs"]["meta"]["traceparent"], carried, "{run}");
     assert_eq!(run["outputs"]["meta"]["tracestate"], "vendor=1");
 }
 
-/// The process that began the run is killed while a tool is at work; a daemon continues it.
+/// The process that started the run is killed during a tool call; a daemon resumes the run.
 #[test]
 fn a_run_that_another_process_resumes_is_one_trace() {
     let receiver = OtlpReceiver::start(0);
@@ -168,14 +168,14 @@ fn a_run_that_another_process_resumes_is_one_trace() {
     wait_for("the second call", || {
         witness(&log).iter().find(|it| it.tool == "slow").map(drop)
     });
-    // What a call without effects returned is stored a little later.
+    // The result of a call without effects is stored with a delay.
     wait_for("the first result", || {
         let shown = world.json(&["runs", "show", "last", "--json"]);
         (shown["run"]["steps"][1]["status"] == "running").then_some(())
     });
     killed.kill().unwrap();
     killed.wait().unwrap();
-    // The tool answers now.
+    // From now on the tool responds.
     let script = Script::new()
         .tool(
             "fetch",
@@ -211,7 +211,7 @@ fn a_run_that_another_process_resumes_is_one_trace() {
     assert!(receiver.waiting().is_empty(), "a trace is exported once");
 }
 
-/// The API and MCP take the span of a client; one that is not sampled is passed on and not recorded.
+/// The API and MCP use the span of the client as the parent; an unsampled span is passed on but not recorded.
 #[test]
 fn clients_of_the_api_and_of_mcp_are_callers() {
     let receiver = OtlpReceiver::start(0);
@@ -272,7 +272,7 @@ fn clients_of_the_api_and_of_mcp_are_callers() {
     daemon.stop();
 }
 
-/// A receiver that is gone costs spans and never a run; `deft doctor` says so.
+/// If the receiver is unavailable, spans are lost but runs succeed; `deft doctor` reports it.
 #[test]
 fn a_receiver_that_does_not_answer_costs_no_run() {
     let gone = {

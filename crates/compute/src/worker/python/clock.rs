@@ -1,7 +1,7 @@
-//! Time, zones and chance as functions of the job: what the prelude builds its clock from.
+//! Time, time zones and random bytes as functions of the job; the prelude builds its clock on them.
 //!
-//! The functions are called by Python and read one value that the host sets before each job. None
-//! looks at a clock of the system, a zone file or a source of entropy.
+//! Python calls the functions, which read one value that the host sets before each job. None of them reads a
+//! system clock, a zone file or a source of entropy.
 
 use std::cell::RefCell;
 
@@ -11,10 +11,10 @@ use jiff::{Timestamp, ToSpan as _};
 use rustpython_vm::builtins::{PyDictRef, PyStrRef};
 use rustpython_vm::{PyObjectRef, PyResult, VirtualMachine};
 
-/// The largest request for random bytes that is served.
+/// Maximum number of random bytes per request.
 const ENTROPY: usize = 1 << 20;
 
-/// When and where a job believes to be, and where its chance comes from.
+/// The current time and zone of a job, and the state of its random generator.
 pub(crate) struct Moment {
     now: Timestamp,
     zone: TimeZone,
@@ -33,7 +33,7 @@ thread_local! {
 }
 
 impl Moment {
-    /// Sets the moment for the next job. A zone that is not known is an error.
+    /// Sets the time, zone and seed of the next job. Fails for an unknown zone.
     pub(crate) fn set(now: Timestamp, zone: &str, seed: u64) -> Result<(), String> {
         let zone = find(zone).ok_or_else(|| format!("unknown time zone `{zone}`"))?;
         let chance = seed;
@@ -41,7 +41,7 @@ impl Moment {
         Ok(())
     }
 
-    /// The abbreviation and the offset in seconds of the local zone at the moment.
+    /// Returns abbreviation and offset in seconds of the local zone at the current time.
     pub(crate) fn zone() -> (String, i32) {
         MOMENT.with_borrow(|moment| {
             let info = moment.zone.to_offset_info(moment.now);
@@ -50,7 +50,7 @@ impl Moment {
     }
 }
 
-/// A zone by its IANA name, or an offset such as `+02:00`.
+/// Returns a zone by its IANA name or an offset such as `+02:00`.
 fn find(name: &str) -> Option<TimeZone> {
     if name.eq_ignore_ascii_case("utc") {
         return Some(TimeZone::UTC);
@@ -82,7 +82,7 @@ fn fixed(text: &str) -> Option<Offset> {
     Offset::from_seconds(sign * ((h1 * 10 + h2) * 3600 + minutes * 60)).ok()
 }
 
-/// Hands the functions to the prelude.
+/// Returns the functions for the prelude.
 pub(super) fn natives(vm: &VirtualMachine) -> PyResult<PyDictRef> {
     let natives = vm.ctx.new_dict();
     let add = |name: &'static str, function: PyObjectRef| natives.set_item(name, function, vm);
@@ -101,7 +101,7 @@ pub(super) fn natives(vm: &VirtualMachine) -> PyResult<PyDictRef> {
 
 fn now(vm: &VirtualMachine) -> PyObjectRef {
     let now = MOMENT.with_borrow(|moment| moment.now);
-    // Python counts from the second below, also before the epoch.
+    // Python counts from the second below, even before the epoch.
     let nanos = now.subsec_nanosecond();
     let (seconds, nanos) = match nanos {
         ..0 => (now.as_second() - 1, nanos + 1_000_000_000),
@@ -111,7 +111,7 @@ fn now(vm: &VirtualMachine) -> PyObjectRef {
     vm.ctx.new_tuple(items).into()
 }
 
-/// The eleven fields of a `struct_time` in the local zone.
+/// Returns the eleven fields of a `struct_time` in the local zone.
 fn local(seconds: i64, vm: &VirtualMachine) -> PyResult {
     let stamp = stamp(seconds, vm)?;
     let zone = MOMENT.with_borrow(|moment| moment.zone.clone());
@@ -136,7 +136,8 @@ fn local(seconds: i64, vm: &VirtualMachine) -> PyResult {
         .into())
 }
 
-/// The instant of a local time. Fields run over into the next larger, as `mktime` has it.
+/// Converts a local time to an instant. Out-of-range fields carry over to the next larger one, as in
+/// `mktime`.
 fn absolute(
     year: i64,
     month: i64,
@@ -167,7 +168,7 @@ fn absolute(
     Ok(stamp.as_second())
 }
 
-/// Bytes that follow the seed of the job (`SplitMix64`).
+/// Returns random bytes generated from the seed of the job (`SplitMix64`).
 fn entropy(count: usize, vm: &VirtualMachine) -> PyResult {
     if count > ENTROPY {
         return Err(vm.new_memory_error("too many random bytes at once"));
@@ -187,7 +188,7 @@ fn entropy(count: usize, vm: &VirtualMachine) -> PyResult {
     Ok(vm.ctx.new_bytes(bytes).into())
 }
 
-/// Offset, saving and abbreviation of a zone at an instant, or `None` for an unknown zone.
+/// Returns offset, daylight saving and abbreviation of a zone at an instant, or `None` for an unknown zone.
 #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python")]
 fn zone_utc(name: PyStrRef, seconds: i64, vm: &VirtualMachine) -> PyResult {
     let Some(zone) = find(&name.to_string_lossy()) else {
@@ -196,7 +197,8 @@ fn zone_utc(name: PyStrRef, seconds: i64, vm: &VirtualMachine) -> PyResult {
     Ok(info(&zone, stamp(seconds, vm)?, None, vm))
 }
 
-/// The same for a local time; `fold` picks the later of two, and the later offset in a gap.
+/// Like [`zone_utc`], for a local time; `fold` selects the later of two instants, and the later offset in a
+/// gap.
 ///
 /// The local time is given as the seconds since the epoch that its fields would be in UTC.
 #[expect(clippy::needless_pass_by_value, reason = "arguments come from Python")]

@@ -1,6 +1,6 @@
-//! Exceptions and syntax errors as they travel: type, message, line, and a short way there.
+//! Conversion of exceptions and syntax errors to wire format: type, message, line, and a short traceback.
 //!
-//! The message is made by code of the exception's class, which may itself fail; then it is empty.
+//! Code of the exception's class creates the message and may fail; then the message is empty.
 
 use std::cell::Cell;
 
@@ -12,11 +12,11 @@ use super::SOURCE;
 use crate::wire::Fault;
 
 thread_local! {
-    /// `sys.exception`; leaked, so that nothing of the interpreter is dropped behind its back.
+    /// `sys.exception`; leaked, because interpreter objects must not be dropped outside of the interpreter.
     static HANDLED: Cell<Option<&'static PyObjectRef>> = const { Cell::new(None) };
 }
 
-/// Hands `sys.exception` to the prelude, as a function that does not lead to `sys`.
+/// Passes `sys.exception` to the prelude, as a function that gives no access to `sys`.
 pub(super) fn install(natives: &PyDictRef, vm: &VirtualMachine) -> PyResult<()> {
     let plain = vm.sys_module.get_attr("exception", vm)?;
     HANDLED.set(Some(Box::leak(Box::new(plain))));
@@ -31,13 +31,13 @@ fn exception(vm: &VirtualMachine) -> PyResult {
     }
 }
 
-/// A longer message is cut.
+/// Maximum length of a message; longer ones are truncated.
 const MESSAGE: usize = 2000;
 
-/// More frames than this are left out, in the middle of a deep recursion.
+/// Maximum number of frames; in a deep recursion the middle ones are left out.
 const FRAMES: usize = 8;
 
-/// What an exception tells.
+/// Converts an exception.
 pub(crate) fn from_exception(exception: &PyBaseExceptionRef, vm: &VirtualMachine) -> Fault {
     if exception.fast_isinstance(vm.ctx.exceptions.memory_error) {
         return Fault::Memory;
@@ -56,7 +56,7 @@ pub(crate) fn from_exception(exception: &PyBaseExceptionRef, vm: &VirtualMachine
     }
 }
 
-/// The last line of the code that was involved, and the lines on the way.
+/// Returns the last line of the code in the traceback, and the lines and functions that led to it.
 fn way(exception: &PyBaseExceptionRef) -> (Option<u32>, String) {
     let mut steps = Vec::new();
     let mut last = None;
@@ -78,11 +78,11 @@ fn way(exception: &PyBaseExceptionRef) -> (Option<u32>, String) {
     (last, steps.join("\n"))
 }
 
-/// What the compiler tells.
+/// Converts an error of the compiler.
 pub(crate) fn from_syntax(error: VmCompileError, vm: &VirtualMachine) -> Fault {
     let error = match error {
         VmCompileError::Compile(error) => error,
-        // Code of the same session has asked for warnings to be errors.
+        // Earlier code of the session has turned warnings into errors.
         warning @ VmCompileError::Warning(_) => {
             return from_exception(&warning.into_pyexception(vm, None), vm);
         }

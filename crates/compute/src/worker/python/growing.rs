@@ -1,13 +1,13 @@
-//! Text that grows in a loop: `s += part` takes as long as `part` is, not as `s` is.
+//! Fast string appends in loops: `s += part` takes time proportional to `part`, not to `s`.
 //!
-//! `CPython` appends in place when nothing else refers to the text. `RustPython` 0.6.0 copies it each time, so
-//! that a loop takes quadratic time. Here such loops are rewritten before they are compiled: the name
-//! holds a list of parts while it grows, and wherever it is read the parts are joined first.
-//! `s += part` becomes `s = __grow__(s, (part))`, and `s` becomes `__text__(s)`; lines stay where they are.
+//! `CPython` appends in place when there is no other reference to the string. `RustPython` 0.6.0 copies it
+//! each time, so that a loop takes quadratic time. This module rewrites such loops before compiling: while a
+//! name grows it holds a list of parts, and wherever it is read the parts are joined first. `s += part`
+//! becomes `s = __grow__(s, (part))`, and `s` becomes `__text__(s)`; line numbers do not change.
 //!
-//! It is done for names that are given a text somewhere and grow in a loop, and only where code cannot
-//! see the difference: nothing that lists or evaluates names is in it, and the name is neither
-//! `global` nor `nonlocal` nor in a class. For anything but text both functions do what `+=` does.
+//! Only names that are assigned a string somewhere and grow in a loop are rewritten, and only where code
+//! cannot notice: the code contains nothing that lists or evaluates names, and the name is not `global`,
+//! `nonlocal` or in a class. For values other than strings both functions behave like `+=`.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -19,19 +19,20 @@ use rustpython_vm::compiler::ast::{Expr, ExprContext, Operator, Stmt};
 use rustpython_vm::compiler::parser::parse_module;
 use rustpython_vm::{AsObject as _, PyObjectRef, PyPayload as _, PyResult, VirtualMachine};
 
-/// Shorter texts are copied.
+/// Shorter strings are copied.
 const SHORT: usize = 256;
 
-/// So many parts are joined into one, so that they take up little memory.
+/// This many parts are joined into one, to save memory.
 const PARTS: usize = 4096;
 
-/// Code with one of these in it may look at names in other ways than by writing them.
+/// Code that contains one of these may access names indirectly.
 const DYNAMIC: [&str; 8] = [
     "__", "dir(", "eval", "exec", "globals", "locals", "vars", "=}",
 ];
 
 thread_local! {
-    /// The class of text that grows. Leaked, so that nothing is dropped behind the interpreter's back.
+    /// The class of growing strings. Leaked, because interpreter objects must not be dropped outside of the
+    /// interpreter.
     static GROWING: Cell<Option<&'static PyTypeRef>> = const { Cell::new(None) };
 }
 
@@ -47,7 +48,7 @@ fn is_growing(object: &PyObjectRef) -> bool {
     GROWING.get().is_some_and(|class| object.class().is(class))
 }
 
-/// What `s += part` gives.
+/// Implements `s += part`.
 fn grow(whole: PyObjectRef, part: PyObjectRef, vm: &VirtualMachine) -> PyResult {
     let is_text = part.downcast_ref_if_exact::<PyStr>(vm).is_some();
     if is_text
@@ -71,7 +72,7 @@ fn grow(whole: PyObjectRef, part: PyObjectRef, vm: &VirtualMachine) -> PyResult 
     }
 }
 
-/// The text of a name that may be growing; anything else is what it is.
+/// Returns the string of an object that may be growing; other objects are returned unchanged.
 pub(crate) fn text(object: PyObjectRef, vm: &VirtualMachine) -> PyObjectRef {
     if is_growing(&object)
         && let Some(parts) = object.downcast_ref::<PyList>()
@@ -81,7 +82,7 @@ pub(crate) fn text(object: PyObjectRef, vm: &VirtualMachine) -> PyObjectRef {
     object
 }
 
-/// Makes one part of all parts.
+/// Joins all parts into one.
 fn join(parts: &PyList, vm: &VirtualMachine) -> PyObjectRef {
     let mut parts = parts.borrow_vec_mut();
     if let [only] = parts.as_slice() {
@@ -98,7 +99,7 @@ fn join(parts: &PyList, vm: &VirtualMachine) -> PyObjectRef {
     whole
 }
 
-/// The code with its loops rewritten, or nothing where there is nothing to do.
+/// Returns the code with its loops rewritten, or `None` if nothing is to be rewritten.
 pub(crate) fn rewrite(code: &str) -> Option<String> {
     let loops = code.contains("for ") || code.contains("while ");
     if !loops || !code.contains("+=") || DYNAMIC.iter().any(|word| code.contains(word)) {
@@ -139,16 +140,16 @@ pub(crate) fn rewrite(code: &str) -> Option<String> {
     Some(out)
 }
 
-/// Which names there are.
+/// How the names of the code are used.
 #[derive(Default)]
 struct NameUsage<'a> {
     looping: usize,
     classes: usize,
-    /// Grow in a loop.
+    /// Names that grow in a loop.
     grown: BTreeSet<&'a str>,
-    /// Are given a text.
+    /// Names that are assigned a string.
     given: BTreeSet<&'a str>,
-    /// Can be seen elsewhere.
+    /// Names that other scopes can access.
     other: BTreeSet<&'a str>,
 }
 
@@ -192,12 +193,12 @@ impl<'a> Visitor<'a> for NameUsage<'a> {
     }
 }
 
-/// What is to be written where: from, to, and the text.
+/// The edits to the code: start, end, and new text.
 struct Edits<'a> {
     code: &'a str,
     names: BTreeSet<&'a str>,
     found: Vec<(usize, usize, String)>,
-    /// Something is written in a way that is left alone.
+    /// Whether the code contains a form that cannot be rewritten safely.
     strange: bool,
 }
 
@@ -214,7 +215,7 @@ impl<'a> Visitor<'a> for Edits<'a> {
                     .code
                     .get(from..end)
                     .and_then(|rest| rest.split_once("+="));
-                // With a bracket or the end of a line in between the text is not what is meant here.
+                // With a bracket or a line end in between, the text cannot be split safely.
                 let plain = between.is_some_and(|(before, _)| before.trim_matches(' ').is_empty());
                 self.strange |= !plain || start + name.len() != from;
                 let value = from + between.map_or(0, |(before, _)| before.len() + 2);

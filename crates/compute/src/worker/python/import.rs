@@ -1,9 +1,9 @@
-//! The import statement: a look-up among the modules that the zygote has loaded.
+//! The import statement: a lookup among the modules that the zygote has loaded.
 //!
-//! Code may import what the table calls public. Modules of the standard library may import whatever
-//! was loaded with them; they are told apart by their globals. Nothing is loaded here: a module that
-//! could be there and is not is noted, and the client runs the job again in a child that has it. Code
-//! has no effects, so running it twice does no harm.
+//! Code may import modules that the table calls public. Modules of the standard library, recognised by their
+//! globals, may import any module that was loaded with them. Nothing is loaded here: if a module is missing
+//! but available, its name is recorded, and the client runs the job again in a child that has it. Code has
+//! no side effects, so running it twice is harmless.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -15,31 +15,31 @@ use rustpython_vm::{AsObject as _, PyObjectRef, PyResult, VirtualMachine};
 use super::modules::{CODECS, INNER, module_names};
 use crate::wire::ALL_MODULES;
 
-/// What can be imported, and by whom.
+/// The modules that can be imported, for code and for the standard library.
 pub(super) struct Imports {
-    /// Modules that code gets.
+    /// Modules that code may import.
     public: HashMap<String, PyObjectRef>,
-    /// Modules that the standard library gets.
+    /// Modules that the standard library may import.
     loaded: HashMap<String, PyObjectRef>,
-    /// The globals of the modules of the standard library.
+    /// Ids of the globals of the standard library's modules.
     trusted: HashSet<usize>,
-    /// There is nothing more to load.
+    /// Whether all modules are loaded.
     whole: bool,
 }
 
 thread_local! {
-    /// Leaked, so that nothing of the interpreter is dropped behind its back.
+    /// Leaked, because interpreter objects must not be dropped outside of the interpreter.
     static IMPORTS: Cell<Option<&'static Imports>> = const { Cell::new(None) };
-    /// The import that loads; leaked too.
+    /// The original `__import__`, which loads modules; leaked too.
     static PLAIN: Cell<Option<&'static PyObjectRef>> = const { Cell::new(None) };
-    /// The loader is at work.
+    /// Whether the loader is running.
     static LOADING: Cell<bool> = const { Cell::new(false) };
-    /// What the job wanted and could have had.
+    /// The first available module that the job could not import.
     static MISSED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 impl Imports {
-    /// From the dictionary of loaded modules, with the `io` that code gets.
+    /// Builds the tables from the loaded modules; code gets `text_io` as `io`.
     pub(super) fn new(
         loaded: &PyDictRef,
         text_io: &PyObjectRef,
@@ -52,7 +52,7 @@ impl Imports {
             trusted.insert(module.get_attr("__dict__", vm)?.get_id());
             all.insert(name.str_utf8(vm)?.as_str().to_owned(), module);
         }
-        // Codecs are looked for by a function that does not say who asks.
+        // Codecs are looked up by a function that does not reveal the importing module.
         let codecs = CODECS.iter().map(|codec| format!("encodings.{codec}"));
         let names = module_names().chain(INNER.iter().copied());
         let mut public = HashMap::new();
@@ -71,7 +71,7 @@ impl Imports {
         })
     }
 
-    /// From now on these are what can be imported.
+    /// Makes these the modules that can be imported.
     pub(super) fn install(self) {
         IMPORTS.set(Some(Box::leak(Box::new(self))));
     }
@@ -85,7 +85,7 @@ pub(super) fn install(vm: &VirtualMachine) -> PyResult<()> {
     vm.builtins.set_attr("__import__", hook, vm)
 }
 
-/// Runs the loader, for which an import is what it is elsewhere.
+/// Runs the loader, with the original `__import__`.
 pub(super) fn while_loading<T>(load: impl FnOnce() -> T) -> T {
     LOADING.set(true);
     let done = load();
@@ -93,12 +93,12 @@ pub(super) fn while_loading<T>(load: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Whether a name is one that can be loaded and is not.
+/// Whether a module can be loaded and is not loaded yet.
 pub(super) fn is_wanted(name: &str) -> bool {
     let loaded = IMPORTS
         .get()
         .is_some_and(|imports| imports.whole || imports.loaded.contains_key(name));
-    // `io` is always loaded, but what code gets of it is another module.
+    // `io` is always loaded, but code gets another module under that name.
     !loaded && (name == ALL_MODULES || can_load(name))
 }
 
@@ -109,7 +109,7 @@ fn can_load(name: &str) -> bool {
         || name.strip_prefix("encodings.").is_some_and(is_codec)
 }
 
-/// The module that a job missed, if it did; the next one starts with a clean slate.
+/// Returns and resets the module that a job could not import.
 pub(crate) fn take_missed() -> Option<String> {
     MISSED.take()
 }
@@ -148,7 +148,7 @@ fn import(args: FuncArgs, vm: &VirtualMachine) -> PyResult {
 impl Imports {
     fn refuse(&self, name: &str, ours: bool, vm: &VirtualMachine) -> PyBaseExceptionRef {
         if !self.whole && (ours || can_load(name)) {
-            // The standard library may ask for a part of itself that no table names.
+            // The standard library may import one of its own modules that the table does not list.
             let missed = if can_load(name) { name } else { ALL_MODULES };
             MISSED.with_borrow_mut(|first| first.get_or_insert_with(|| missed.to_owned()).len());
         }
@@ -165,7 +165,7 @@ impl Imports {
 struct Call {
     name: String,
     globals: Option<PyObjectRef>,
-    /// Whether names are taken from the module.
+    /// Whether names are imported from the module.
     from: bool,
     level: usize,
 }
@@ -198,7 +198,8 @@ impl Call {
         })
     }
 
-    /// The full name of the module; `from . import x` counts dots from the package of the globals.
+    /// Returns the full name of the module; in `from . import x`, dots count from the package of the
+    /// globals.
     fn absolute(&self, vm: &VirtualMachine) -> String {
         if self.level == 0 {
             return self.name.clone();

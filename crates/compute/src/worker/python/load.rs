@@ -1,8 +1,8 @@
-//! Builds the interpreter, runs the prelude and loads modules: everything that children find.
+//! Creation of the interpreter: runs the prelude and loads the modules that children use.
 //!
-//! Objects that the host relies on are taken out here once and never looked up again, so that code
-//! which replaces `json.dumps` or `dict.items` does not change what the host does. Modules are loaded
-//! in the zygote only, before any code of a skill has run in the process.
+//! The objects that the host relies on are looked up once, here, so that code which replaces `json.dumps` or
+//! `dict.items` does not affect the host. Modules are loaded only in the zygote, before any code of a skill
+//! has run in the process.
 
 use std::cell::OnceCell;
 
@@ -18,39 +18,39 @@ use super::restore::Snapshot;
 use super::types::Types;
 use super::{fault, growing, yaml};
 
-// The texts are named so that a change of theirs is seen; what is built in is their code.
+// Only makes the build depend on these files; their compiled code is included elsewhere.
 const _: &str = include_str!("prelude.py");
 const _: &str = include_str!("loader.py");
 const _: &str = include_str!("lib/yaml.py");
 
-/// What the host keeps of the loaded interpreter.
+/// The objects of the loaded interpreter that the host uses.
 pub(crate) struct LoadedInterpreter {
     pub(super) attr_dict: PyTypeRef,
     pub(super) builtins: PyDictRef,
-    /// Called before each job, with the seed and the zone.
+    /// Called before each job with the seed and the zone.
     pub(crate) begin: PyObjectRef,
-    /// Called after a restore, for state that is not in a module or class.
+    /// Called after a restore; resets state that is not in a module or class.
     mend: PyObjectRef,
-    /// Called for each job: what `print` writes to.
+    /// Called for each job; returns the object that `print` writes to.
     pub(crate) printed: PyObjectRef,
-    /// The `sys` that code sees.
+    /// The `sys` module that code gets.
     pub(crate) shown: PyObjectRef,
-    /// The `io` that code sees.
+    /// The `io` module that code gets.
     text_io: PyObjectRef,
     /// The globals of the prelude.
     prelude: PyDictRef,
     /// Loads modules.
     loader: PyObjectRef,
-    /// The `sys.modules` that code sees.
+    /// The `sys.modules` that code gets.
     pub(super) modules: PyDictRef,
     pub(super) types: Types,
-    /// The dictionaries that code may change and that are mended between jobs.
+    /// The dictionaries that code may change and that are restored between jobs.
     kept: Vec<PyDictRef>,
-    /// Taken in a child, before the first code runs that could change something.
+    /// Taken in a child before the first code that could change modules or classes.
     snapshot: OnceCell<Snapshot>,
 }
 
-/// An interpreter with nothing of the host in it, and what the host keeps.
+/// Creates an interpreter without access to the host, and returns it with the objects that the host uses.
 pub(crate) fn load() -> Result<(Interpreter, LoadedInterpreter), String> {
     let interpreter = interpreter();
     let loaded = interpreter.enter(|vm| with_traceback(prelude(vm), vm))?;
@@ -60,7 +60,7 @@ pub(crate) fn load() -> Result<(Interpreter, LoadedInterpreter), String> {
 fn with_traceback<T>(result: PyResult<T>, vm: &VirtualMachine) -> Result<T, String> {
     result.map_err(|exception| {
         let mut text = String::new();
-        // Only a broken prelude gets here, and then this is all there is to say.
+        // Only a broken prelude gets here; this is the only report of it.
         let _ = vm.write_exception(&mut text, &exception);
         format!("the prelude failed: {text}")
     })
@@ -75,7 +75,7 @@ fn interpreter() -> Interpreter {
     settings.user_site_directory = false;
     settings.write_bytecode = false;
     settings.allow_external_library = false;
-    // Sets have the same order in every process.
+    // Makes sets have the same order in every process.
     settings.hash_seed = Some(0);
     let builder = Interpreter::builder(settings);
     let natives: Vec<_> = rustpython_stdlib::stdlib_module_defs(&builder.ctx)
@@ -85,7 +85,7 @@ fn interpreter() -> Interpreter {
     builder
         .add_native_modules(&natives)
         .add_frozen_modules(include!(concat!(env!("OUT_DIR"), "/stdlib.rs")))
-        // Ours come last and win over those of the same name.
+        // Ours come last and replace modules with the same name.
         .add_frozen_modules(rustpython_vm::py_freeze!(dir = "lib"))
         .build()
 }
@@ -146,7 +146,7 @@ fn prelude(vm: &VirtualMachine) -> PyResult<LoadedInterpreter> {
     Ok(loaded)
 }
 
-/// Globals of a part of ours.
+/// Returns globals for one of our own modules.
 fn named(name: &str, vm: &VirtualMachine) -> PyResult<PyDictRef> {
     let globals = vm.ctx.new_dict();
     globals.set_item("__name__", vm.ctx.new_str(name).into(), vm)?;
@@ -161,7 +161,7 @@ fn run(code: FrozenCodeObject<&[u8]>, globals: &PyDictRef, vm: &VirtualMachine) 
 }
 
 impl LoadedInterpreter {
-    /// Loads the modules that are named and may be loaded; those that are there are left as they are.
+    /// Loads the named modules that are available and not loaded yet.
     pub(crate) fn add(&mut self, names: &[String], vm: &VirtualMachine) -> Result<(), String> {
         let wanted: Vec<&str> = names
             .iter()
@@ -174,7 +174,7 @@ impl LoadedInterpreter {
         with_traceback(self.take_in(&wanted, vm), vm)
     }
 
-    /// Loads modules and reads the new list of names.
+    /// Loads modules and updates the tables that depend on them.
     fn take_in(&mut self, names: &[&str], vm: &VirtualMachine) -> PyResult<()> {
         let modules = import::while_loading(|| self.loader.call((list(names, vm),), vm))?;
         let modules = PyDictRef::try_from_object(vm, modules)?;
@@ -196,17 +196,17 @@ impl LoadedInterpreter {
         Ok(())
     }
 
-    /// Remembers how modules and classes look, once in the life of a child.
+    /// Takes a snapshot of modules and classes, once per child.
     pub(crate) fn remember(&self, vm: &VirtualMachine) -> PyResult<()> {
         if self.snapshot.get().is_none() {
             let snapshot = Snapshot::take(&self.kept, vm)?;
-            // It was empty a line ago, and there is one thread.
+            // It is empty, and there is only one thread.
             drop(self.snapshot.set(snapshot));
         }
         Ok(())
     }
 
-    /// Puts modules and classes back as they were.
+    /// Restores modules and classes from the snapshot.
     pub(crate) fn restore(&self, vm: &VirtualMachine) -> PyResult<()> {
         if let Some(snapshot) = self.snapshot.get() {
             snapshot.restore(vm)?;
@@ -228,9 +228,9 @@ fn list(names: &[&str], vm: &VirtualMachine) -> PyObjectRef {
 mod tests {
     use super::*;
 
-    /// Native modules that are compiled in, besides those of `NATIVE`. Each was looked at in `RustPython`
-    /// 0.6.0: none opens a file, a socket or a process. `_imp`, `_interpreters`, `gc` and `marshal` reach
-    /// into the interpreter and are not left within reach.
+    /// Native modules that are compiled in besides those of `NATIVE`. Each was reviewed in `RustPython`
+    /// 0.6.0: none opens a file, a socket or a process. `_imp`, `_interpreters`, `gc` and `marshal` give
+    /// access to the interpreter and are removed.
     const BUILT_IN: [&str; 30] = [
         "_abc",
         "_ast",
@@ -275,7 +275,7 @@ mod tests {
                 .collect::<PyResult<Vec<String>>>()
         });
         let mut found = found.unwrap_or_else(|_| panic!("no list of modules"));
-        // The name of one has the platform in it.
+        // The name of one module contains the platform.
         found.retain(|name| !name.starts_with("_sysconfigdata_"));
         let mut expected: Vec<&str> = BUILT_IN.iter().chain(NATIVE).copied().collect();
         found.sort();

@@ -1,6 +1,6 @@
-//! The language: an interpreter with a prelude, and what goes in and out of it.
+//! The Python interpreter with its prelude, and the conversion of its inputs and outputs.
 //!
-//! Everything here runs in one thread. The zygote loads it once; children use it after the fork.
+//! All of it runs in one thread. The zygote loads it once; children use it after the fork.
 
 mod clock;
 mod fault;
@@ -24,5 +24,5 @@ pub(super) use scope::globals;
 pub(super) use tamper::may_tamper;
 pub(super) use value::Writer;
 
-/// The name under which code is compiled; lines of a traceback are told apart by it.
+/// The file name under which code is compiled; tracebacks identify its lines by it.
 pub(super) const SOURCE: &str = "<compute>";

@@ -1,10 +1,11 @@
-//! The one table of modules: what code may import, what only the interpreter needs, what is removed.
+//! The table of modules: those that code may import, those that only the interpreter needs, and those that
+//! are removed.
 //!
-//! Modules are loaded by the zygote when a job names them, so an import in a child is a look-up. A module is on the list
-//! when it computes and reaches nothing outside: no files, sockets, processes, clocks or entropy of
-//! its own. The operating system's filters are the boundary; this table is the language.
+//! The zygote loads modules when a job names them, so an import in a child is a lookup. A module is public
+//! if it only computes: no access to files, sockets, processes, clocks or entropy of its own. The security
+//! boundary is the filters of the operating system; this table only defines the language.
 
-/// Modules that code may import, and why they are there when that is not plain.
+/// Modules that code may import, with their purpose.
 pub(crate) const PUBLIC: &[(&str, &str)] = &[
     (
         "__future__",
@@ -77,7 +78,7 @@ pub(crate) const PUBLIC: &[(&str, &str)] = &[
     ("zoneinfo", "zones from compiled data, without files"),
 ];
 
-/// Modules that the interpreter's own code asks for in the name of whatever code is running.
+/// Modules that the interpreter itself imports on behalf of the running code.
 pub(crate) const INNER: &[&str] = &[
     "_contextvars",
     "_hashlib",
@@ -110,9 +111,9 @@ pub(crate) const CODECS: &[&str] = &[
     "utf_8_sig",
 ];
 
-/// Native modules of the standard library that get into the interpreter at all. Left out on purpose:
-/// `_asyncio`, `_datetime` (it reads the system's clock), `_opcode`, `_pickle`, `_queue`,
-/// `_remote_debugging`, `_suggestions`, `_tokenize`, `_zoneinfo`, `bz2`, `lzma`, codecs of East Asia.
+/// All native modules of the standard library that are compiled in. Left out on purpose: `_asyncio`,
+/// `_datetime` (it reads the system's clock), `_opcode`, `_pickle`, `_queue`, `_remote_debugging`,
+/// `_suggestions`, `_tokenize`, `_zoneinfo`, `bz2`, `lzma`, codecs of East Asia.
 pub(super) const NATIVE: &[&str] = &[
     "_bisect",
     "_blake2",
@@ -137,7 +138,8 @@ pub(super) const NATIVE: &[&str] = &[
     "zlib",
 ];
 
-/// Loaded on the way, and removed again before any code runs: they reach into the interpreter.
+/// Modules that are loaded by others and removed before any code runs, because they give access to the
+/// interpreter.
 pub(super) const REMOVED: &[&str] = &[
     "_frozen_importlib",
     "_frozen_importlib_external",
@@ -162,7 +164,7 @@ pub(super) const REMOVED: &[&str] = &[
     "zipimport",
 ];
 
-/// The names that code may import, in order.
+/// Returns the names of the modules that code may import, sorted.
 pub fn module_names() -> impl Iterator<Item = &'static str> {
     PUBLIC.iter().map(|(name, _)| *name)
 }

@@ -1,19 +1,17 @@
-//! Undoes what a job did to modules and classes, so that the next job of the session finds them as
-//! they were.
+//! Restoration of modules and classes that a job changed, for the next job of the session.
 //!
-//! Dictionaries of modules and attributes of classes are looked after, entry by entry. What code does
-//! inside other objects of the standard library, such as caches, lasts until the session ends; it
-//! cannot leave it.
+//! Dictionaries of modules and attributes of classes are restored entry by entry. Changes inside other
+//! objects of the standard library, such as caches, last until the session ends; they cannot leave it.
 
 use rustpython_vm::builtins::{PyDictRef, PyType, PyTypeRef};
 use rustpython_vm::types::PyTypeFlags;
 use rustpython_vm::{AsObject as _, Py, PyObjectRef, PyResult, VirtualMachine};
 
-/// How everything looked.
+/// The original state of modules and classes.
 pub(crate) struct Snapshot {
     dictionaries: Vec<(PyDictRef, Vec<(PyObjectRef, PyObjectRef)>)>,
     classes: Vec<(PyTypeRef, Vec<Attribute>)>,
-    /// `type.__setattr__` and `type.__delattr__`: those of a metaclass may refuse.
+    /// `type.__setattr__` and `type.__delattr__`, because those of a metaclass may refuse.
     set: PyObjectRef,
     delete: PyObjectRef,
 }
@@ -21,7 +19,7 @@ pub(crate) struct Snapshot {
 type Attribute = (PyObjectRef, PyObjectRef);
 
 impl Snapshot {
-    /// Remembers every entry of the dictionaries, and of all classes that can be changed.
+    /// Records every entry of the dictionaries, and the attributes of all mutable classes.
     pub(super) fn take(dictionaries: &[PyDictRef], vm: &VirtualMachine) -> PyResult<Snapshot> {
         let dictionaries = dictionaries
             .iter()
@@ -38,7 +36,7 @@ impl Snapshot {
         })
     }
 
-    /// Puts back what differs.
+    /// Restores everything that has changed.
     pub(crate) fn restore(&self, vm: &VirtualMachine) -> PyResult<()> {
         for (class, attributes) in &self.classes {
             if !same_attributes(class, attributes) {
@@ -56,12 +54,12 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Attribute by attribute, since the interpreter keeps tables beside them.
+    /// Restores the attributes of a class one by one, because the interpreter keeps tables next to them.
     fn mend(&self, class: &PyTypeRef, attributes: &[Attribute], vm: &VirtualMachine) {
         let now: Vec<Attribute> = class.attributes.entries();
         for (name, _) in &now {
             if !attributes.iter().any(|(old, _)| name.is(old)) {
-                // One that cannot be removed stays; the session is the boundary.
+                // An attribute that cannot be removed stays; the session is the boundary.
                 drop(self.delete.call((class.clone(), name.clone()), vm));
             }
         }

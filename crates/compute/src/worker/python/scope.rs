@@ -1,4 +1,4 @@
-//! JSON in: the globals of a job, with mappings that can be read as attributes.
+//! Conversion from JSON: the globals of a job, with mappings that can be read as attributes.
 
 use deft_model::Object;
 use rustpython_vm::builtins::{PyDict, PyDictRef};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::LoadedInterpreter;
 
-/// Fresh globals: the scope, the module's name, and a copy of the builtins that is the job's own.
+/// Creates globals for a job: its scope, `__name__`, and its own copy of the builtins.
 pub(crate) fn globals(
     scope: &Object,
     loaded: &LoadedInterpreter,
@@ -17,7 +17,7 @@ pub(crate) fn globals(
     let builtins = loaded.builtins.copy().into_ref(&vm.ctx);
     globals.set_item("__name__", vm.ctx.new_str("__main__").into(), vm)?;
     globals.set_item("__builtins__", builtins.into(), vm)?;
-    // Data classes and type hints look their module up by name.
+    // Data classes and type hints look up their module by name.
     let main = vm.new_module("__main__", globals.clone(), None);
     loaded.modules.set_item("__main__", main.into(), vm)?;
     for (name, value) in scope {
@@ -26,7 +26,7 @@ pub(crate) fn globals(
     Ok(globals)
 }
 
-/// The reader of the request has bounded the depth, and so this recursion.
+/// Converts a JSON value. The parser of the request has limited the depth, and so this recursion.
 fn object(value: &Value, loaded: &LoadedInterpreter, vm: &VirtualMachine) -> PyResult {
     Ok(match value {
         Value::Null => vm.ctx.none(),
@@ -43,7 +43,7 @@ fn object(value: &Value, loaded: &LoadedInterpreter, vm: &VirtualMachine) -> PyR
             vm.ctx.new_list(items?).into()
         }
         Value::Object(entries) => {
-            // Filled as a plain dict, which is quick, and then given its class.
+            // Filling a plain dict and then changing its class is faster.
             let plain = vm.ctx.new_dict();
             for (key, value) in entries {
                 plain.set_item(key.as_str(), object(value, loaded, vm)?, vm)?;

@@ -1,8 +1,8 @@
-//! Could this code have changed a module or a class?
+//! Detection of code that may change a module or a class.
 //!
-//! Comparing everything with how it was touches most of the interpreter's memory, which a child shares
-//! with the zygote until it does. Most code sets no attribute at all, and then there is nothing to put
-//! back. Code that hides what it does from this check harms only the later jobs of its own run.
+//! Comparing everything with the snapshot touches most of the interpreter's memory, which a child shares
+//! with the zygote until then. Most code sets no attributes, and then nothing has to be restored. Code that
+//! evades this check harms only later jobs of its own run.
 
 use std::borrow::Borrow as _;
 
@@ -38,7 +38,7 @@ const NAMES: [&str; 24] = [
     "vars",
 ];
 
-/// Whether the code sets an attribute, or could without saying so.
+/// Whether the code sets an attribute, or could do so indirectly.
 pub(crate) fn may_tamper(code: &Py<PyCode>) -> bool {
     let sets = code.code.instructions.iter().any(|unit| {
         matches!(
@@ -58,7 +58,8 @@ pub(crate) fn may_tamper(code: &Py<PyCode>) -> bool {
             .any(|constant| suspicious(constant.borrow()))
 }
 
-/// Functions and classes are constants with code of their own; `getattr` takes names as text.
+/// Whether a constant makes code suspicious. Functions and classes are constants with their own code;
+/// `getattr` takes names as strings.
 fn suspicious(constant: &PyObject) -> bool {
     if let Some(code) = constant.downcast_ref::<PyCode>() {
         return may_tamper(code);

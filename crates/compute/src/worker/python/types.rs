@@ -1,21 +1,21 @@
-//! Classes with a form of their own in JSON, as far as the modules are loaded that they are in: of a
-//! class that is not, there is no object.
+//! Standard library classes with a special JSON form. If the module of a class is not loaded, no object of
+//! it can exist.
 
 use rustpython_vm::builtins::{PyDictRef, PyTypeRef};
 use rustpython_vm::{PyObjectRef, PyResult, TryFromObject as _, VirtualMachine};
 
-/// What the writer of JSON asks for.
+/// The classes that the JSON writer handles.
 #[derive(Default)]
 pub(super) struct Types {
-    /// `isoformat()`.
+    /// Written with `isoformat()`.
     pub(super) dated: Vec<PyTypeRef>,
-    /// `str()`.
+    /// Written with `str()`.
     pub(super) text: Vec<PyTypeRef>,
-    /// The value.
+    /// `Enum`, written as its value.
     pub(super) enumeration: Option<PyTypeRef>,
-    /// A list.
+    /// `deque`, written as a list.
     pub(super) deque: Option<PyTypeRef>,
-    /// `is_dataclass` and `fields`.
+    /// The functions `is_dataclass` and `fields`.
     pub(super) record: Option<(PyObjectRef, PyObjectRef)>,
 }
 
@@ -30,7 +30,7 @@ const TEXT: [(&str, &str); 5] = [
 ];
 
 impl Types {
-    /// Takes the classes out of the loaded modules.
+    /// Looks up the classes in the loaded modules.
     pub(super) fn find(modules: &PyDictRef, vm: &VirtualMachine) -> PyResult<Types> {
         let find = |(module, name): (&'static str, &'static str)| match modules
             .get_item_opt(module, vm)?

@@ -1,11 +1,10 @@
-//! JSON out: writes a Python object as JSON, up to a size and a depth.
+//! Conversion to JSON: writes a Python object, up to a size and a depth.
 //!
-//! Built-in containers are read directly, not through methods that code may have replaced. What is
-//! written how:
+//! Built-in containers are read directly, not through methods that code may have replaced. Rules:
 //!
 //! - tuples, sets, deques, ranges, views, iterators and generators are lists; sets are sorted when
 //!   their elements can be compared
-//! - dates and times are ISO strings; `timedelta`, `Decimal`, `Fraction`, `UUID` are what `str` gives
+//! - dates and times are ISO strings; `timedelta`, `Decimal`, `Fraction`, `UUID` are written with `str`
 //! - members of an `Enum` are their values, data classes are objects
 //! - NaN and the infinities are null
 //! - integers beyond 64 bits are numbers, which most readers of JSON round; those beyond the range of
@@ -21,17 +20,17 @@ use super::types::Types;
 use super::{LoadedInterpreter, from_exception};
 use crate::wire::Fault;
 
-/// How deep a value may be nested. Readers of JSON stop at 128.
+/// Maximum nesting of a value. JSON parsers stop at 128.
 const DEPTH: usize = 100;
 
-/// The largest integer has fewer bits than this.
+/// Integers must have fewer bits than this.
 const INTEGER_BITS: u64 = 1023;
 
 /// Why a value cannot be written.
 pub(crate) enum Stop {
-    /// It has passed the limit.
+    /// It exceeds the size limit.
     Large,
-    /// Python says so.
+    /// Python raised an exception.
     Raised(PyBaseExceptionRef),
 }
 
@@ -44,14 +43,14 @@ impl From<PyBaseExceptionRef> for Stop {
 /// Writes JSON to the end of a buffer.
 pub(crate) struct Writer<'a> {
     out: Vec<u8>,
-    /// The length of the buffer when the value has reached its limit.
+    /// Maximum length of the buffer.
     limit: usize,
     types: &'a Types,
     vm: &'a VirtualMachine,
 }
 
 impl<'a> Writer<'a> {
-    /// A writer that appends up to so many bytes.
+    /// Creates a writer that appends up to `bytes` bytes.
     pub(crate) fn new(
         out: Vec<u8>,
         bytes: usize,
@@ -67,7 +66,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the object and gives the buffer back.
+    /// Writes the object and returns the buffer.
     pub(crate) fn finish(mut self, object: &PyObject) -> Result<Vec<u8>, Fault> {
         let start = self.out.len();
         match self.write(object, 0) {
@@ -129,7 +128,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Classes of the standard library with a form of their own, and things that can be listed.
+    /// Writes standard library classes with a special form, and iterables.
     fn other(&mut self, object: &PyObject, depth: usize) -> Result<(), Stop> {
         let is = |class: &rustpython_vm::builtins::PyTypeRef| object.fast_isinstance(class);
         if self.types.dated.iter().any(is) {
@@ -152,7 +151,7 @@ impl<'a> Writer<'a> {
         Err(self.misfit(object).into())
     }
 
-    /// The fields of an object whose class is a data class.
+    /// Returns the fields of an instance of a data class.
     fn record(&self, object: &PyObject) -> PyResult<Option<Vec<(PyObjectRef, PyObjectRef)>>> {
         let Some((is_dataclass, fields)) = &self.types.record else {
             return Ok(None);
@@ -173,7 +172,7 @@ impl<'a> Writer<'a> {
         Ok(Some(entries))
     }
 
-    /// Iterators of any kind, ranges and views; not every object that happens to be iterable.
+    /// Whether the object is an iterator, a range or a view. Other iterables are not written as lists.
     fn is_listed(&self, object: &PyObject) -> bool {
         const NAMES: [&str; 4] = ["range", "dict_keys", "dict_values", "dict_items"];
         let class = object.class();
@@ -203,7 +202,7 @@ impl<'a> Writer<'a> {
         self.check()
     }
 
-    /// Like an array, but without collecting what may have no end.
+    /// Writes an iterable as an array without collecting its items, which may be endless.
     fn stream(&mut self, object: &PyObject, depth: usize) -> Result<(), Stop> {
         let vm = self.vm;
         let iterator = object.to_owned().get_iter(vm)?;
@@ -235,7 +234,7 @@ impl<'a> Writer<'a> {
         self.check()
     }
 
-    /// Keys as `json.dumps` writes them, and dates and the like as they are written elsewhere.
+    /// Writes a key as `json.dumps` does; dates and the like are written as in values.
     fn key(&mut self, key: &PyObject) -> Result<(), Stop> {
         if let Some(text) = key.downcast_ref::<PyStr>() {
             self.text(&text.to_string_lossy());
@@ -297,7 +296,7 @@ impl<'a> Writer<'a> {
     }
 
     fn text(&mut self, text: &str) {
-        // Writing to a vector does not fail.
+        // Writing to a vector cannot fail.
         drop(serde_json::to_writer(&mut self.out, text));
     }
 

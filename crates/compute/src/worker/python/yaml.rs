@@ -1,20 +1,20 @@
-//! The parser behind the module `yaml`: text in, a list of events out.
+//! The parser behind the module `yaml`: converts text to a list of events.
 //!
-//! The same parser reads skill files. Not here: what a scalar means, which YAML 1.1 and `lib/yaml.py`
-//! say, and any text that is written.
+//! It is the parser that also reads skill files. Not here: the meaning of scalars (YAML 1.1, in
+//! `lib/yaml.py`), and writing.
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, Tag};
 use rustpython_vm::builtins::{PyDictRef, PyStrRef};
 use rustpython_vm::{PyObjectRef, PyResult, VirtualMachine};
 
-/// Hands the parser to the prelude.
+/// Passes the parser to the prelude.
 pub(super) fn install(natives: &PyDictRef, vm: &VirtualMachine) -> PyResult<()> {
     let function = vm.new_function("events", events);
     natives.set_item("yaml_events", function.into(), vm)
 }
 
-/// A tuple for each event: its kind, then text and whether it is plain for a scalar, then the tag
-/// and the number of the anchor for everything that can have them.
+/// Returns a tuple for each event: its kind; for a scalar its text and whether it is plain; then tag and
+/// anchor number for events that can have them.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the interpreter hands its arguments over"

@@ -1,4 +1,4 @@
-//! Texts behind `|` and `>`.
+//! Block scalars, introduced by `|` and `>`.
 
 use super::cursor::{END, is_break, is_line_end, is_space};
 use super::scan::Scanner;
@@ -7,28 +7,28 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::yaml::{Scalar, Style};
 
-/// What the line of the `|` says.
+/// The header of a block scalar: the rest of the line with the `|`.
 struct Header {
-    /// `+` keeps the line breaks at the end, `-` drops them.
+    /// `+` keeps the trailing line breaks, `-` removes them.
     keep: Option<bool>,
-    /// How much deeper than its key the text is.
+    /// The indentation relative to the key.
     deeper: Option<usize>,
 }
 
-/// What was read of a text so far.
+/// A block scalar that is being scanned.
 struct Block {
     text: String,
-    /// The last line's break, which counts only if another line follows.
+    /// The line break of the last line, which is only used if another line follows.
     last: Option<char>,
-    /// The empty lines behind it.
+    /// The empty lines after it.
     breaks: String,
-    /// Whether the last line started with a word, so that it folds.
+    /// Whether the last line started with a word and can therefore be folded.
     flush: bool,
     end: usize,
 }
 
 impl Scanner {
-    /// Scans a text behind `|` or `>`.
+    /// Scans a block scalar.
     pub(super) fn block_scalar(&mut self) -> ReadResult<()> {
         let start = self.cursor.place();
         let folded = self.cursor.peek() == '>';
@@ -55,7 +55,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// The lines of the text, of which the first comes behind some `breaks`.
+    /// Scans the lines of the text; `breaks` are the empty lines before the first.
     fn block_lines(&mut self, indent: usize, folded: bool, breaks: String) -> Block {
         let mut block = Block {
             text: String::new(),
@@ -84,7 +84,7 @@ impl Scanner {
         block
     }
 
-    /// The signs behind `|`, in either order.
+    /// Scans the indicators after `|`, in either order.
     fn block_header(&mut self) -> ReadResult<Header> {
         let mut header = Header {
             keep: self.block_keep(),
@@ -115,7 +115,7 @@ impl Scanner {
         Some(keep)
     }
 
-    /// Nothing but a comment may follow in the line of the `|`.
+    /// Checks that only a comment follows the header.
     fn block_header_end(&mut self) -> ReadResult<()> {
         self.cursor.pass(|c| c == ' ');
         if self.cursor.peek() == '#' {
@@ -136,7 +136,7 @@ impl Scanner {
         )
     }
 
-    /// How far in the text is, and the empty lines before it.
+    /// Returns the indentation of the text, and the empty lines before it.
     fn block_indent(&mut self, header: &Header) -> (usize, String) {
         if let Some(deeper) = header.deeper {
             let indent = self.indent.max(1) + deeper - 1;
@@ -156,7 +156,7 @@ impl Scanner {
         }
     }
 
-    /// Empty lines, and the indentation of the next one.
+    /// Scans empty lines, and the indentation of the next line.
     fn block_breaks(&mut self, indent: usize) -> String {
         let mut breaks = String::new();
         loop {

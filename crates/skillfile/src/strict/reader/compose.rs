@@ -10,11 +10,10 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::yaml::{Kind, Node, Scalar, Style};
 
-/// How deep values may be nested. The reference crashes at about 250, where
-/// Python's recursion ends.
+/// Maximum nesting depth. The reference crashes at about 250, at Python's recursion limit.
 const MAX_DEPTH: usize = 256;
 
-/// The tree of a document; nothing but comments has none.
+/// Builds the tree of a document; `None` if it contains only comments.
 pub(super) fn compose(tokens: Vec<Token>) -> ReadResult<Option<Node>> {
     let mut composer = Composer {
         tokens: tokens.into_iter().peekable(),
@@ -36,12 +35,12 @@ pub(super) fn compose(tokens: Vec<Token>) -> ReadResult<Option<Node>> {
 
 struct Composer {
     tokens: Peekable<IntoIter<Token>>,
-    /// Where the last token ended.
+    /// The end of the last token.
     last: usize,
     depth: usize,
 }
 
-/// A node and the column it starts at, which the nodes of others have not.
+/// A node with its start column, which other nodes do not have.
 pub(super) struct PlacedNode {
     pub node: Node,
     pub column: usize,
@@ -70,7 +69,7 @@ impl Composer {
         )
     }
 
-    /// A value. Behind a key a list needs no indentation of its own.
+    /// Parses a value. After a key, a list needs no indentation.
     fn node(&mut self, behind_key: bool) -> ReadResult<PlacedNode> {
         let is_start = |token: &Token| {
             matches!(
@@ -119,7 +118,7 @@ impl Composer {
         read
     }
 
-    /// A value, or nothing where none is.
+    /// Parses a value, or returns an empty scalar if the next token is in `none`.
     fn optional(&mut self, none: &[TokenKind], behind_key: bool) -> ReadResult<PlacedNode> {
         if !self.at(none) {
             return self.node(behind_key);
@@ -177,7 +176,7 @@ impl Composer {
         if !self.at(&[TokenKind::BlockEnd]) {
             return Err(self.misfit());
         }
-        // Its place is that of the next line, and nothing ends there.
+        // The span of this token is on the next line, where nothing ends.
         self.tokens.next();
         Ok(())
     }

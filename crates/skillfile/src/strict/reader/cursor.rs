@@ -1,26 +1,25 @@
-//! Walks over the characters and counts lines and columns as ruamel does.
+//! A cursor over the characters of a text, which counts lines and columns like ruamel.
 
 use super::{ReadResult, syntax};
 use crate::span::Span;
 
-/// What stands behind the last character, where ruamel has it too. The text
-/// itself has none, because it is not printable.
+/// The end marker, as in ruamel. It cannot occur in the text, because it is not printable.
 pub(super) const END: char = '\0';
 
-/// A place between two characters.
+/// A position between two characters.
 pub(super) struct Cursor {
-    /// The characters and their places in the file, the end as the last one.
+    /// The characters with their offsets in the file, and the end marker.
     chars: Vec<(char, usize)>,
-    /// The number of characters passed.
+    /// The number of characters before the cursor.
     pub index: usize,
     pub line: usize,
-    /// Characters since the last line feed. Unicode's own line breaks count as
-    /// characters of the line, and a byte order mark counts for nothing.
+    /// Characters since the last line feed. Unicode's own line breaks count as characters of the line, a byte
+    /// order mark does not count.
     pub column: usize,
 }
 
 impl Cursor {
-    /// Starts at the first character, if all of them are printable.
+    /// Creates a cursor at the first character; fails if a character is not printable.
     pub(super) fn new(text: &str, offset: usize) -> ReadResult<Self> {
         let mut chars = Vec::with_capacity(text.len() + 1);
         let mut source = text.char_indices().peekable();
@@ -31,7 +30,7 @@ impl Cursor {
                 let message = format!("the character `U+{:04X}` is not printable", c as u32);
                 return Err(syntax(span, message, "delete it"));
             }
-            // The reference opens files with universal line breaks.
+            // The reference opens files with universal newlines.
             if c == '\r' && source.peek().is_some_and(|(_, next)| *next == '\n') {
                 continue;
             }
@@ -46,17 +45,17 @@ impl Cursor {
         })
     }
 
-    /// The next character.
+    /// Returns the next character.
     pub(super) fn peek(&self) -> char {
         self.peek_at(0)
     }
 
-    /// The character `ahead` of the next one.
+    /// Returns the character `ahead` of the next one.
     pub(super) fn peek_at(&self, ahead: usize) -> char {
         self.chars.get(self.index + ahead).map_or(END, |at| at.0)
     }
 
-    /// Passes some characters.
+    /// Advances by `length` characters.
     pub(super) fn forward(&mut self, length: usize) {
         for _ in 0..length {
             match self.peek() {
@@ -72,14 +71,14 @@ impl Cursor {
         }
     }
 
-    /// Passes all characters that are meant.
+    /// Advances past all characters for which `is_meant` is true.
     pub(super) fn pass(&mut self, is_meant: impl Fn(char) -> bool) {
         while self.peek() != END && is_meant(self.peek()) {
             self.forward(1);
         }
     }
 
-    /// Passes some characters and keeps them.
+    /// Advances by `length` characters and appends them to `into`.
     pub(super) fn take(&mut self, length: usize, into: &mut String) {
         for _ in 0..length {
             into.push(self.peek());
@@ -87,7 +86,7 @@ impl Cursor {
         }
     }
 
-    /// Passes a line break, and says what it counts for.
+    /// Advances past a line break, and returns the character that it stands for.
     pub(super) fn line_break(&mut self) -> Option<char> {
         let stands_for = match self.peek() {
             '\n' | '\u{85}' => '\n',
@@ -98,24 +97,24 @@ impl Cursor {
         Some(stands_for)
     }
 
-    /// Whether `---` or `...` stands here as a word.
+    /// Returns whether `---` or `...` follows as a word.
     pub(super) fn at_marker(&self) -> bool {
         let same = |c| (0..3).all(|ahead| self.peek_at(ahead) == c);
         (same('-') || same('.')) && is_blank(self.peek_at(3))
     }
 
-    /// The place in the file.
+    /// Returns the offset of the cursor in the file.
     pub(super) fn place(&self) -> usize {
         let last = self.chars.len() - 1;
         self.chars[self.index.min(last)].1
     }
 
-    /// From a place to here.
+    /// Returns the span from `start` to the cursor.
     pub(super) fn since(&self, start: usize) -> Span {
         Span::new(start, self.place().max(start))
     }
 
-    /// The next character's place.
+    /// Returns the span of the next character.
     pub(super) fn here(&self) -> Span {
         let next = self.chars.get(self.index + 1);
         Span::new(self.place(), next.map_or(self.place(), |at| at.1))
@@ -127,12 +126,12 @@ pub(super) fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a line is over here.
+/// Whether a line ends here.
 pub(super) fn is_line_end(c: char) -> bool {
     c == END || is_break(c)
 }
 
-/// Whether a word is over here.
+/// Whether a word ends here.
 pub(super) fn is_blank(c: char) -> bool {
     is_line_end(c) || is_space(c)
 }

@@ -1,13 +1,10 @@
-//! Frontmatter as the reference validator reads it, quirks included.
+//! Parser for frontmatter that behaves like the reference validator, including its quirks.
 //!
-//! The reference reads with strictyaml 1.7.3 and thereby with ruamel.yaml,
-//! which differ from YAML 1.2 in many small ways: a tab starts no token, a
-//! quoted text may go on in the first column, a comment needs no space before
-//! it, and more. Hence this reader follows ruamel's scanner step by step,
-//! without the parts that strictyaml forbids: flow style, anchors and tags.
-//! Rules over the events of `granit-parser` cannot replace it: ARCHITECTURE.md
-//! ("Why our own") says what they got wrong.
-//! It does not judge names or keys.
+//! The reference uses strictyaml 1.7.3 and thereby ruamel.yaml, which differ from YAML 1.2 in many small
+//! ways: a tab starts no token, a quoted text may continue in the first column, a comment needs no space
+//! before it, and more. Therefore this parser follows ruamel's scanner step by step, without the parts that
+//! strictyaml forbids: flow style, anchors and tags. Rules over the events of `granit-parser` cannot replace
+//! it; ARCHITECTURE.md ("Why our own") lists what they got wrong. Not here: checks of names and keys.
 
 mod block;
 mod compose;
@@ -22,11 +19,11 @@ use crate::rules::Rule;
 use crate::span::Span;
 use crate::yaml::Node;
 
-/// What a step of reading gives; the first problem ends it, as it does there.
+/// The result of a parsing step. The first problem ends parsing, as in the reference.
 type ReadResult<T> = Result<T, Diagnostic>;
 
-/// Reads one frontmatter. `offset` is where `text` starts in its file, so that
-/// all places are places in the file. Nothing but comments is `None`.
+/// Parses one frontmatter. `offset` is the start of `text` in its file, so that all spans refer to the file.
+/// Returns `None` if there are only comments.
 pub(crate) fn read(text: &str, offset: usize) -> ReadResult<Option<Node>> {
     let cursor = cursor::Cursor::new(text, offset)?;
     compose::compose(scan::scan(cursor)?)

@@ -1,4 +1,4 @@
-//! Makes a mapping of keys and values, within strictyaml's limits.
+//! Builds a mapping from keys and values, within strictyaml's limits.
 
 use std::collections::HashSet;
 
@@ -7,15 +7,15 @@ use super::{ReadResult, problem, syntax};
 use crate::rules::Rule;
 use crate::yaml::{Entry, Kind, Mapping, Node, Style};
 
-/// The keys and values of a mapping that is being read.
+/// The keys and values of a mapping that is being built.
 #[derive(Default)]
 pub(super) struct Pairs {
     entries: Vec<Entry>,
-    /// What a merge key brings in.
+    /// The entries from a merge key.
     merged: Vec<Entry>,
-    /// The keys so far, and whether they are merge keys.
+    /// The previous keys, and whether they are merge keys.
     seen: HashSet<(String, bool)>,
-    /// Where the mappings among the values start.
+    /// The start column of the mappings among the values.
     column: Option<usize>,
 }
 
@@ -44,7 +44,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// All mappings among the values start at the same column.
+    /// Checks that all mappings among the values start at the same column.
     fn check_column(&mut self, value: &PlacedNode) -> ReadResult<()> {
         let is_mapping = matches!(value.node.kind, Kind::Mapping(_));
         if !is_mapping || *self.column.get_or_insert(value.column) == value.column {
@@ -58,8 +58,8 @@ impl Pairs {
         ))
     }
 
-    /// The mapping, in which merged keys follow its own. In the outermost one
-    /// they are lost, because strictyaml fills them in only after the merge.
+    /// Returns the mapping, with merged entries after its own. At the outermost level they are lost, as in
+    /// strictyaml, which adds them too late.
     pub(super) fn finish(mut self, outermost: bool) -> Mapping {
         if !outermost {
             let seen = &mut self.seen;

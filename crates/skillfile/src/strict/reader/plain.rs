@@ -1,4 +1,4 @@
-//! Texts without quotes.
+//! Plain scalars: texts without quotes.
 
 use super::cursor::{is_blank, is_break};
 use super::scan::Scanner;
@@ -6,8 +6,7 @@ use crate::span::Span;
 use crate::yaml::{Scalar, Style};
 
 impl Scanner {
-    /// Scans a text without quotes, which may go on over lines that are
-    /// indented deeper than its key.
+    /// Scans a plain scalar, which may continue on lines that are indented more than its key.
     pub(super) fn plain(&mut self) {
         let start = self.cursor.place();
         let mut end = start;
@@ -32,7 +31,7 @@ impl Scanner {
         self.push_scalar(Scalar { text, style }, span);
     }
 
-    /// Up to a blank, or to a `:` before one.
+    /// Returns the length up to a blank, or to a `:` before one.
     fn plain_length(&self) -> usize {
         let mut length = 0;
         loop {
@@ -44,8 +43,8 @@ impl Scanner {
         }
     }
 
-    /// What stands between two words: spaces, or folded line breaks. Nothing
-    /// ends the text; a tab does.
+    /// Scans the white space between two words: spaces, or folded line breaks. An empty result ends the text;
+    /// so does a tab.
     fn plain_spaces(&mut self) -> String {
         let mut spaces = String::new();
         while self.cursor.peek() == ' ' {
@@ -73,8 +72,8 @@ impl Scanner {
     }
 }
 
-/// The first line break and those behind it: one is a space, of several the
-/// first counts for nothing. Unicode's own breaks stay.
+/// Folds line breaks: a single one becomes a space, of several the first is dropped. Unicode's own line
+/// breaks are kept.
 pub(super) fn fold(first: char, breaks: &str) -> String {
     match first {
         '\n' if breaks.is_empty() => " ".to_owned(),

@@ -1,4 +1,4 @@
-//! Texts in quotes.
+//! Quoted scalars.
 
 use super::cursor::{END, is_blank, is_space};
 use super::plain::fold;
@@ -8,8 +8,7 @@ use crate::span::Span;
 use crate::yaml::{Scalar, Style};
 
 impl Scanner {
-    /// Scans a text in quotes. Its lines need no indentation, because the
-    /// quotes say where it ends.
+    /// Scans a quoted scalar. Its lines need no indentation, because the closing quote ends it.
     pub(super) fn quoted(&mut self) -> ReadResult<()> {
         let start = self.cursor.place();
         let quote = self.cursor.peek();
@@ -66,7 +65,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Empty lines and the white space before the next word.
+    /// Scans empty lines and the white space before the next word.
     fn quoted_breaks(&mut self) -> ReadResult<String> {
         let mut breaks = String::new();
         loop {
@@ -85,7 +84,7 @@ impl Scanner {
         }
     }
 
-    /// What a backslash and the characters behind it stand for.
+    /// Scans an escape sequence and appends the characters it stands for.
     fn escape(&mut self, text: &mut String) -> ReadResult<()> {
         let start = self.cursor.place();
         self.cursor.forward(1);
@@ -113,7 +112,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Passes a hexadecimal number of so many digits.
+    /// Scans a hexadecimal number with `digits` digits.
     fn code(&mut self, digits: usize) -> Option<u32> {
         let mut code: u32 = 0;
         for ahead in 0..digits {
@@ -124,8 +123,9 @@ impl Scanner {
         Some(code)
     }
 
-    /// The character of a code. Python keeps half a character and prints both
-    /// halves as JSON does, where they are one; Rust's texts hold no halves.
+    /// Returns the character for a code. Python stores surrogates separately and prints a pair as one JSON
+    /// character; Rust strings cannot contain surrogates, so a pair is combined here, and a single one
+    /// becomes the replacement character.
     fn character(&mut self, code: u32) -> Option<char> {
         let is_half = (0xd800..0xe000).contains(&code);
         if !is_half {

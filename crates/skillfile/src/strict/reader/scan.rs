@@ -1,4 +1,4 @@
-//! Cuts the characters into tokens.
+//! Splits the characters into tokens.
 
 use super::cursor::{Cursor, END, is_blank, is_break, is_line_end, is_space};
 use super::{ReadResult, problem, syntax};
@@ -7,10 +7,10 @@ use crate::rules::Rule;
 use crate::span::Span;
 use crate::yaml::Scalar;
 
-/// How long a key without `?` may be, in characters.
+/// Maximum length of a key without `?`, in characters.
 const MAX_KEY: usize = 1024;
 
-/// A token and where it starts.
+/// A token with its span and start column.
 pub(super) struct Token {
     pub kind: TokenKind,
     pub span: Span,
@@ -21,11 +21,11 @@ pub(super) struct Token {
 pub(super) enum TokenKind {
     SequenceStart,
     MappingStart,
-    /// A list or a mapping ends, seen by the indentation.
+    /// The end of a list or a mapping, indicated by the indentation.
     BlockEnd,
     /// `-`
     Entry,
-    /// A key follows, which is known only once its `:` is seen.
+    /// A key follows; known only once its `:` is scanned.
     Key,
     /// `:`
     Value,
@@ -35,10 +35,10 @@ pub(super) enum TokenKind {
     StreamEnd,
 }
 
-/// A token that becomes a key if a `:` follows in its line.
+/// A token that becomes a key if a `:` follows on its line.
 struct PossibleKey {
     token: usize,
-    /// Whether nothing but a key can stand at its column.
+    /// Whether only a key is allowed at its column.
     required: bool,
     index: usize,
     line: usize,
@@ -49,8 +49,8 @@ struct PossibleKey {
 pub(super) struct Scanner {
     pub cursor: Cursor,
     pub tokens: Vec<Token>,
-    /// The column of the innermost list or mapping plus one, so that outside
-    /// of all of them it is zero. What belongs to it is at least that far in.
+    /// The column of the innermost list or mapping plus one, zero outside of all of them. Its contents are
+    /// indented at least that far.
     pub indent: usize,
     outer: Vec<usize>,
     /// Whether a key, a list or a mapping may start here.
@@ -58,7 +58,7 @@ pub(super) struct Scanner {
     possible: Option<PossibleKey>,
 }
 
-/// All tokens of a text, of which the last is the end.
+/// Returns all tokens of a text; the last one is the end.
 pub(super) fn scan(cursor: Cursor) -> ReadResult<Vec<Token>> {
     let mut scanner = Scanner {
         cursor,
@@ -118,7 +118,7 @@ impl Scanner {
         }
     }
 
-    /// Passes spaces, line breaks and comments.
+    /// Skips spaces, line breaks and comments.
     fn skip(&mut self) {
         if self.cursor.index == 0 && self.cursor.peek() == '\u{feff}' {
             self.cursor.forward(1);
@@ -131,7 +131,7 @@ impl Scanner {
             } else if self.cursor.line_break().is_none() {
                 return;
             } else if self.cursor.peek() == '\n' {
-                // ruamel keeps empty lines as a comment, in which tabs pass.
+                // ruamel treats empty lines as part of a comment, where tabs are allowed.
                 self.cursor.pass(|c| is_break(c) || is_space(c));
             }
             self.may_start = true;
@@ -146,7 +146,7 @@ impl Scanner {
         });
     }
 
-    /// Adds a scalar that was scanned from `start` to `end`.
+    /// Adds a scalar with its span.
     pub(super) fn push_scalar(&mut self, scalar: Scalar, span: Span) {
         self.push(TokenKind::Scalar(scalar), span);
     }
@@ -162,7 +162,7 @@ impl Scanner {
         });
     }
 
-    /// The end of the text or of the document.
+    /// Adds the token for the end of the text or of the document.
     fn end(&mut self, kind: TokenKind, length: usize) -> ReadResult<()> {
         self.unwind(0);
         self.forget()?;
@@ -230,7 +230,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Notes that the next token may be a key.
+    /// Records that the next token may be a key.
     fn remember(&mut self) -> ReadResult<()> {
         if self.may_start {
             self.forget()?;
@@ -247,7 +247,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Gives up on a key whose line or whose length is over.
+    /// Drops a possible key if its line has ended or it is too long.
     fn forget_stale(&mut self) -> ReadResult<()> {
         let over = |key: &PossibleKey| {
             key.line != self.cursor.line || self.cursor.index - key.index > MAX_KEY
@@ -275,7 +275,7 @@ impl Scanner {
         }
     }
 
-    /// Ends what is indented deeper.
+    /// Ends all blocks that are indented more than `indent`.
     fn unwind(&mut self, indent: usize) {
         while self.indent > indent {
             self.indent = self.outer.pop().unwrap_or_default();
@@ -284,7 +284,7 @@ impl Scanner {
         }
     }
 
-    /// Starts something at a column, if that is deeper.
+    /// Starts a block at `column` if that is deeper than the current one.
     fn indent_to(&mut self, column: usize) -> bool {
         let deeper = self.indent <= column;
         if deeper {
@@ -294,7 +294,7 @@ impl Scanner {
         deeper
     }
 
-    /// The report of a character that nothing can start with.
+    /// Returns the diagnostic for a character that no token starts with.
     fn misfit(&self) -> Diagnostic {
         const QUOTES: &str = "put the text in quotes";
         let span = self.cursor.here();

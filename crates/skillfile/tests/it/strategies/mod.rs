@@ -1,4 +1,4 @@
-//! Skills as they come, for properties: what all dialects share.
+//! Strategies for arbitrary skills: the parts shared by all dialects.
 
 mod pages;
 mod policy;
@@ -20,7 +20,7 @@ pub(crate) use pages::{agentskills, manpage};
 pub(crate) use policy::{expect, heals, policy};
 pub(crate) use steps::{record, workflow};
 
-/// Text that says something: no white space around it, anything inside.
+/// Text that is not blank, without surrounding white space.
 pub(crate) fn prose() -> impl Strategy<Value = String> {
     let words = select(vec![
         "plain words",
@@ -55,14 +55,14 @@ pub(crate) fn prose() -> impl Strategy<Value = String> {
         prop_oneof![3 => vec(words, 1..3).prop_map(|parts| parts.join(" ")), 1 => "\\PC{1,20}"];
     any.prop_map(|text| text.trim().to_owned())
         .prop_filter("says something", |text| {
-            // A byte order mark is white space to some and not to others, and
-            // a template would have to be a good one.
+            // Parsers disagree whether a byte order mark is white space, and a template would have to be
+            // valid.
             let markup = ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark));
             !markup && !text.trim_matches('\u{feff}').trim().is_empty()
         })
 }
 
-/// A word that needs no thought.
+/// A short plain word that is not reserved.
 pub(crate) fn word() -> impl Strategy<Value = String> {
     "[a-z][a-z0-9_]{0,8}".prop_filter("not reserved", |word| {
         let reserved = ["inputs", "steps", "outputs", "secrets", "all", "help"];
@@ -70,7 +70,7 @@ pub(crate) fn word() -> impl Strategy<Value = String> {
     })
 }
 
-/// Words that Python keeps for itself.
+/// Keywords of Python.
 const PYTHON: &str = "and as assert async await break class continue def del elif else except \
     finally for from global if import in is lambda nonlocal not or pass raise return try while \
     with yield";
@@ -116,7 +116,7 @@ pub(crate) fn duration() -> impl Strategy<Value = Duration> {
     ]
 }
 
-/// When a skill fires.
+/// The times at which a skill fires.
 pub(crate) fn timing() -> impl Strategy<Value = Option<Timing>> {
     let one = select(vec![
         json!({"schedule": "0 8 * * 1-5"}),
@@ -173,7 +173,7 @@ fn details() -> impl Strategy<Value = Details> {
     })
 }
 
-/// Everything but the body, for a dialect.
+/// All fields of a skill except the body, for a dialect.
 pub(crate) fn skill(
     dialect: Dialect,
     id: impl Strategy<Value = String>,
@@ -183,7 +183,7 @@ pub(crate) fn skill(
     (names, details(), rest).prop_map(move |(names, details, rest)| {
         let (id, description, timing, keywords, mut policy) = names;
         if timing.is_some() {
-            // Readers copy the zone of a skill to its timing.
+            // Parsers copy the zone of a skill to its timing.
             policy.timezone = None;
         }
         let trigger = match (&timing, keywords.is_empty()) {

@@ -1,4 +1,4 @@
-//! Skills of the open format and man pages as they come, for properties.
+//! Strategies for skills of the open format and man pages.
 
 use deft_model::{Body, Dialect, Flag, FlagValue, OpenSpec, Skill, Text};
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{prose, skill, value, word};
 
-/// A page of markdown without white space around it.
+/// A Markdown page without surrounding white space.
 fn page() -> impl Strategy<Value = String> {
     vec(prose(), 1..4).prop_map(|parts| parts.join("\n\n"))
 }
@@ -35,7 +35,7 @@ pub(crate) fn agentskills() -> impl Strategy<Value = Skill> {
     })
 }
 
-/// A key that deft itself does not read.
+/// A key that deft does not read.
 fn key() -> impl Strategy<Value = String> {
     prose().prop_map(|text| format!("x-{text}"))
 }
@@ -47,7 +47,7 @@ fn allowed() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A man page whose flags are those of its text.
+/// A man page with the flags that its text describes.
 pub(crate) fn manpage() -> impl Strategy<Value = Skill> {
     let id = (word(), word()).prop_map(|(domain, action)| format!("{domain}.{action}"));
     let flags = prop::collection::btree_map("[a-z][a-z-]{0,8}", flag(), 0..4);
@@ -67,7 +67,7 @@ pub(crate) fn manpage() -> impl Strategy<Value = Skill> {
             page += &format!("\n--{}   {}", flag.name, flag.description);
         }
         let page = page.trim_end();
-        // What the page was made from is what is read from it.
+        // The flags that the page was generated from are parsed from it.
         assert_eq!(deft_skillfile::flags(page), flags);
         assert_eq!(
             deft_skillfile::sections(page),
@@ -85,7 +85,7 @@ pub(crate) fn manpage() -> impl Strategy<Value = Skill> {
     })
 }
 
-/// A flag and the line that describes it.
+/// A flag and its line in the page.
 fn flag() -> impl Strategy<Value = Flag> {
     let words = || prop::collection::btree_set("[a-z]{1,6}", 2..4).prop_map(Vec::from_iter);
     let value = prop_oneof![

@@ -1,7 +1,7 @@
-//! How skills may run, for properties: a value for each row of the table of policy fields.
+//! Strategies for policies: a value for each row of the table of policy fields.
 //!
-//! Which rows there are, the reference says; what most of them take, the JSON Schema. Only values with rules
-//! of their own have a strategy by name.
+//! The rows come from the reference, and the types of most of them from the JSON Schema. Only values with
+//! special rules have a separate strategy.
 
 use deft_model::{
     Budget, BudgetPeriod, ExhaustedAction, Expect, FailureClass, Heal, Policy, seconds,
@@ -40,7 +40,7 @@ pub(crate) fn expect() -> impl Strategy<Value = Option<Expect>> {
     }))
 }
 
-/// The keys of the table of policy fields.
+/// Returns the keys of the table of policy fields.
 fn keys() -> Vec<String> {
     let reference = field_reference();
     let (_, table) = reference
@@ -51,7 +51,7 @@ fn keys() -> Vec<String> {
     rows.map(key).collect()
 }
 
-/// Values of a field; none if there is no strategy for it.
+/// Returns values of a field; `None` if there is no strategy for it.
 fn values(key: &str) -> Option<BoxedStrategy<Value>> {
     Some(match key {
         "heal" => heals().prop_map(|heals| Heal::list(&heals)).boxed(),
@@ -66,7 +66,7 @@ fn values(key: &str) -> Option<BoxedStrategy<Value>> {
     })
 }
 
-/// What there is of an optional value; null otherwise.
+/// Converts an optional value to JSON; null if absent.
 fn given<T: std::fmt::Debug>(
     strategy: impl Strategy<Value = Option<T>>,
     value: impl Fn(T) -> Value,
@@ -74,7 +74,7 @@ fn given<T: std::fmt::Debug>(
     strategy.prop_map(move |one| one.map_or(Value::Null, &value))
 }
 
-/// Values in the first form that a schema allows.
+/// Returns values for the first form that a schema allows.
 fn fitting(schema: &Value) -> Option<BoxedStrategy<Value>> {
     let form = schema["anyOf"].get(0).unwrap_or(schema);
     if let Some(words) = form["enum"].as_array() {
@@ -124,7 +124,7 @@ fn budget() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A check is described; nothing at all is no check.
+/// Preflight checks; an absent value is no check.
 fn preflight() -> impl Strategy<Value = Value> {
     let known = select(vec![
         json!({"calendar": "1h30m"}),
@@ -138,7 +138,7 @@ fn preflight() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// How a skill may run: some of the fields, as a record gives them.
+/// A policy with some of the fields, as in a record.
 pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     let field = |key: String| {
         let values = values(&key).unwrap_or_else(|| panic!("`{key}` has no strategy"));
@@ -148,7 +148,7 @@ pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     fields.prop_map(read)
 }
 
-/// The policy of a record with these fields.
+/// Parses the policy of a record with these fields.
 fn read(fields: Vec<(String, Option<Value>)>) -> Policy {
     let mut record = json!({"name": "x", "trigger_type": "manual", "instructions": "z"});
     for (key, value) in fields {
@@ -161,7 +161,7 @@ fn read(fields: Vec<(String, Option<Value>)>) -> Policy {
     }
 }
 
-/// A new row gets a strategy from its schema; one with a type of its own needs a line in [`values`].
+/// A new row gets a strategy from its schema; one with a special type needs a line in [`values`].
 #[test]
 fn each_policy_field_has_a_strategy() {
     let mut runner = TestRunner::deterministic();

@@ -1,4 +1,4 @@
-//! Workflows and records as they come, for properties.
+//! Strategies for workflows and records.
 
 use deft_model::{
     Body, Choice, Confirmation, Dialect, Effects, Input, InputType, Loop, Object, OnError,
@@ -57,7 +57,7 @@ fn numbered<T>(mut items: Vec<T>, name: impl Fn(&mut T, usize)) -> Vec<T> {
     items
 }
 
-/// Lets steps wait for earlier ones only, and share what they make.
+/// Makes steps depend only on earlier ones, and gives outputs unique names.
 fn wire(steps: &mut [Step]) {
     for at in 0..steps.len() {
         let before = steps[at].depends_on.take().map(|wanted| {
@@ -121,7 +121,7 @@ fn kind() -> impl Strategy<Value = StepKind> {
             skill: format!("other {skill}"),
             args
         }),
-        // What JSON writes as a text, Python reads as one.
+        // A JSON text is also a valid Python string.
         prose().prop_map(|text| StepKind::Compute {
             code: format!("result = {}", Value::from(text)),
         }),
@@ -154,7 +154,7 @@ fn step() -> impl Strategy<Value = Step> {
             .collect::<Vec<_>>(),
     );
     let repeat = (value(), word(), option::of(1..9_u32));
-    // Text is a loop only as a template.
+    // A loop over a text must be a template.
     let repeat = repeat.prop_map(|(over, var, most)| {
         let over = Some(over).filter(Value::is_array);
         (over.unwrap_or_else(|| json!("{{ [1, 2] }}")), var, most)
@@ -202,7 +202,7 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-/// A record: a call, instructions, or a plan that names its data flow.
+/// A record: a call, instructions, or a plan with data flow.
 pub(crate) fn record() -> impl Strategy<Value = Skill> {
     let name = "[A-Z][a-z]{1,8}( [a-z0-9]{1,8}){0,2}[!?]?";
     let all = (skill(Dialect::Record, name), plan(), any::<i32>(), prose());
@@ -230,7 +230,7 @@ pub(crate) fn record() -> impl Strategy<Value = Skill> {
     })
 }
 
-/// The calls of a plan, and whether a later one uses the first.
+/// The calls of a plan, and whether later ones use the first.
 fn plan() -> impl Strategy<Value = (Vec<(String, Value)>, bool)> {
     let call = || (prose(), object());
     prop_oneof![

@@ -1,4 +1,4 @@
-//! What people see and say: questions, messages, conversations; facts, settings and budgets.
+//! Requests for approvals, notices, conversations, facts, settings and budgets.
 
 use deft_model::RunId;
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! Runs: the queue, their history, and what concerns the whole store.
+//! Requests for runs (queue and history) and for the whole store.
 
 use deft_model::{RunId, WaitKind};
 use jiff::{SignedDuration, Timestamp};

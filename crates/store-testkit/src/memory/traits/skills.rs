@@ -1,4 +1,4 @@
-//! Skills, their slots and revisions, and what tools said.
+//! Requests for skills, slots, revisions, cached results and catalogs of tools.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Conversations and budgets among the random requests.
+//! Requests about conversations and budgets in the random sequences.
 
 use deft_model::MessageRole;
 use deft_store::{
@@ -21,7 +21,7 @@ const TEXTS: [&str; 6] = [
 
 const QUERIES: [&str; 6] = ["tea", "TEA gre", "t", "größe", "天", "tea OR \"wine"];
 
-/// A request that is about a conversation or a budget.
+/// A request about a conversation or a budget.
 #[derive(Clone, Debug)]
 pub(super) enum Ask {
     Open {
@@ -72,7 +72,7 @@ pub(super) fn ask() -> impl Strategy<Value = Ask> {
     ]
 }
 
-/// Something that comes with a batch.
+/// A change that a batch contains besides events.
 #[derive(Clone, Debug)]
 pub(super) enum Beside {
     Say {
@@ -100,7 +100,7 @@ pub(super) fn beside() -> impl Strategy<Value = Beside> {
     ]
 }
 
-/// Up to three scopes, one per bit.
+/// Returns up to three scopes, one per bit.
 fn scopes(bits: u8) -> Vec<String> {
     let all = ["run:1", "skill:a@1", "all@1"].into_iter().enumerate();
     let chosen = all.filter(|(n, _)| bits & (1 << n) != 0);
@@ -113,7 +113,7 @@ impl Pair {
             role: MessageRole::User,
             body: format!("{}", self.now),
             text: TEXTS[text].to_owned(),
-            // Not every clock agrees with the order of commits.
+            // Clocks may disagree with the order of commits.
             at: at(self.now - i64::try_from(text).unwrap() * 3),
         }
     }

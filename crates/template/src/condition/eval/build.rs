@@ -1,4 +1,4 @@
-//! What calling a type does: `int("1")`, `list(x)`, `dict(a=1)`, …
+//! Calls of types: `int("1")`, `list(x)`, `dict(a=1)`, …
 
 use deft_values::args::{self, Args};
 use deft_values::convert::{parse_int, truncated};
@@ -81,7 +81,7 @@ impl<'a> Machine<'a> {
         let [value] = args.bind("str", ["object"], 0)?;
         match value {
             None => Ok(word("")),
-            // Text stays the same object, whatever its length.
+            // `str` of a string returns the same object, whatever its length.
             Some(Value::Str(text)) => Ok(Value::Str(text)),
             Some(value) => show::to_str(&value, &self.budget).map(Value::str),
         }
@@ -154,7 +154,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Iterators over several values, with one level more than the deepest.
+/// Opens an iterator over each value; also returns a depth one above the deepest.
 fn sources<'a>(values: &[Value<'a>]) -> Outcome<(Vec<iterate::Handle<'a>>, u16)> {
     let sources: Vec<_> = values.iter().map(iterate::open).collect::<Outcome<_>>()?;
     let depth = deeper(

@@ -1,4 +1,4 @@
-//! Builtins that look at one value; those that run over many are in `reduce`.
+//! Builtins that take single values; those that iterate are in `reduce`.
 
 use deft_values::args::{self, Args};
 use deft_values::ast::BinaryOp;

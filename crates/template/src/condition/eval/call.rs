@@ -1,7 +1,7 @@
 //! Calls and attributes.
 //!
-//! A method wins over a key of the same name when it is called, and a key wins when it is not:
-//! results of tools have keys such as `items` and `count`.
+//! In a call, a method takes precedence over a key of the same name; otherwise the key does, because tool
+//! results have keys such as `items` and `count`.
 
 use deft_values::args::Args;
 use deft_values::ast::{Argument, Expr, ExprKind};
@@ -65,7 +65,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls a method; iterators among the arguments are run, as methods only take containers.
+    /// Calls a method. Iterators among the arguments are drained first, because methods only accept
+    /// containers.
     fn method(
         &mut self,
         receiver: &Value<'a>,
@@ -121,7 +122,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `value.name` where it is not called.
+    /// Evaluates `value.name` outside of a call.
     pub(super) fn attribute(&self, value: &Value<'a>, name: &str) -> Outcome<Value<'a>> {
         if let Value::Secrets = value {
             return self.secret(name);
@@ -137,7 +138,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// What an attribute is, if the value has it.
+/// Returns the attribute of a value, or `None` if it has none with this name.
 pub(super) fn member<'a>(value: &Value<'a>, name: &str) -> Option<Value<'a>> {
     let field = match (value, name) {
         (Value::Dict(dict), _) => dict.field(name),

@@ -1,7 +1,7 @@
-//! Names while a condition is evaluated: frames, the scope, builtins.
+//! Name lookup during evaluation: frames, the scope, builtins.
 //!
-//! Frames live in one list and are named by their place in it, so that a generator that holds its own
-//! frame makes no cycle. A frame is dropped when nothing made in it can outlive it.
+//! Frames are stored in one list and referred to by index, so that a generator that holds its own frame
+//! creates no reference cycle. A frame is dropped when no value created in it can outlive it.
 
 use deft_values::ast::{Constant, Expr, ExprKind, Target};
 use deft_values::{Fault, Outcome};
@@ -14,7 +14,7 @@ use crate::scope::{Lookup, Member};
 pub(super) struct Frame<'a> {
     vars: Vec<(&'a str, Value<'a>)>,
     parent: Option<usize>,
-    /// A comprehension's own frame is passed over by `:=`.
+    /// Whether it belongs to a comprehension; `:=` skips such frames.
     comprehension: bool,
 }
 
@@ -29,7 +29,7 @@ impl Frame<'_> {
 }
 
 impl<'a> Machine<'a> {
-    /// Opens a frame inside another and gives its number.
+    /// Opens a frame inside `parent` and returns its index.
     pub(super) fn open_frame(&mut self, parent: usize, comprehension: bool) -> usize {
         self.frames.push(Frame {
             vars: Vec::new(),
@@ -39,7 +39,7 @@ impl<'a> Machine<'a> {
         self.frames.len() - 1
     }
 
-    /// Drops a frame, if no function or generator has been made since there were `captures`.
+    /// Drops a frame, unless functions or generators were created since `captures` was read.
     pub(super) fn close_frame(&mut self, frame: usize, captures: usize) {
         if self.captures == captures {
             self.frames.truncate(frame);
@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `name := value`, which leaves the comprehensions it stands in.
+    /// Evaluates `name := value`, which assigns outside of the enclosing comprehensions.
     pub(super) fn assign(&mut self, name: &'a str, value: Value<'a>) {
         let mut frame = self.frame;
         while self.frames[frame].comprehension
@@ -81,8 +81,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Whether an expression leads through a step or an input that has no value. As in templates,
-    /// reading on from there gives `None`.
+    /// Whether a path goes through a step or an input without a value. As in templates, the rest of such a
+    /// path evaluates to `None`.
     pub(super) fn is_absent(&self, expr: &'a Expr) -> bool {
         let (owner, member) = match &expr.kind {
             ExprKind::Name(name) => return self.is_absent_name(name),
@@ -102,7 +102,7 @@ impl<'a> Machine<'a> {
         of_name || self.is_absent(owner)
     }
 
-    /// Whether a member of a name means the value of the name itself, as in `step.result`.
+    /// Whether `member` of a name means the value of the name itself, as in `step.result`.
     pub(super) fn is_itself(&self, owner: &Expr, value: &Value<'a>, member: &str) -> bool {
         let ExprKind::Name(name) = &owner.kind else {
             return false;
@@ -116,13 +116,14 @@ impl<'a> Machine<'a> {
         known && !self.is_bound(name)
     }
 
-    /// Whether the condition itself has bound a name.
+    /// Whether the condition itself binds `name`.
     fn is_bound(&self, name: &str) -> bool {
         let mut frames = self.frames.iter().flat_map(|frame| &frame.vars);
         frames.any(|(known, _)| *known == name)
     }
 
-    /// A secret may not be looked at in a condition, but its name is checked all the same.
+    /// Returns the error for reading a secret: conditions must not read secrets, and unknown ones get their
+    /// own message.
     pub(super) fn secret(&self, name: &str) -> Outcome<Value<'a>> {
         if self.scope.secret(name).is_some() {
             return Err(Fault::secret());
@@ -188,7 +189,7 @@ fn count_mismatch(given: usize, wanted: usize, star: bool) -> Fault {
     })
 }
 
-/// A name that is nowhere else: a builtin, the secrets, or nothing.
+/// Returns the value of a name that is neither bound nor in the scope: a builtin, `secrets`, or `None`.
 fn unknown(name: &str) -> Value<'_> {
     if let Some(kind) = Kind::builtin(name) {
         return Value::Type(kind);
@@ -200,7 +201,7 @@ fn unknown(name: &str) -> Value<'_> {
     }
 }
 
-/// A text that lives as long as the program.
+/// Returns a string value for a static text.
 pub(super) fn word<'a>(text: &'static str) -> Value<'a> {
     Value::Str(Text::Ref(text))
 }

@@ -1,7 +1,7 @@
-//! Evaluates a condition over its syntax tree, with Python's meaning.
+//! Evaluator of conditions: interprets the syntax tree with Python's semantics.
 //!
-//! A name that the scope does not know, or has no value for, is `None`. There are no side effects
-//! but `:=`. Every operation is paid for, so that no condition can run for long or grow large.
+//! A name that the scope does not define, or has no value for, evaluates to `None`. `:=` is the only side
+//! effect. Every operation consumes budget, so that no condition can run for long or use much memory.
 
 mod build;
 mod builtins;
@@ -22,7 +22,7 @@ use deft_values::{Fault, Outcome};
 use deft_values::{Text, Value, format, index, number, operate, spec};
 use frame::Frame;
 
-/// The value of an expression as JSON.
+/// Evaluates an expression to JSON.
 pub(super) fn json(
     expr: &Expr,
     scope: &dyn Scope,
@@ -31,7 +31,7 @@ pub(super) fn json(
     Machine::new(scope, slots).eval(expr)?.to_json()
 }
 
-/// Whether the value of an expression is true.
+/// Evaluates an expression to its truth value.
 pub(super) fn truth(expr: &Expr, scope: &dyn Scope, slots: &Slots<'_>) -> Outcome<bool> {
     Machine::new(scope, slots).eval(expr)?.truth()
 }
@@ -41,9 +41,9 @@ pub(super) struct Machine<'a> {
     slots: &'a Slots<'a>,
     budget: Budget,
     frames: Vec<Frame<'a>>,
-    /// The frame that names are looked up in first.
+    /// The innermost frame, where name lookup starts.
     frame: usize,
-    /// How many functions and generators have been made, which may outlive their frame.
+    /// The number of functions and generators created so far; these may outlive their frame.
     captures: usize,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The value that decides, as Python has it, and not just its truth.
+    /// Returns the operand that decides the result, as Python does, not just its truth.
     fn bool_chain(&mut self, op: BoolOp, values: &'a [Expr]) -> Outcome<Value<'a>> {
         let mut last = Value::None;
         for value in values {
@@ -220,7 +220,7 @@ impl<'a> Machine<'a> {
         expr.map(|expr| self.eval(expr)).transpose()
     }
 
-    /// The items of a display, with those behind a star put in their place.
+    /// Evaluates the items of a display and expands starred ones in place.
     fn items(&mut self, exprs: &'a [Expr]) -> Outcome<Vec<Value<'a>>> {
         self.budget.items(exprs.len())?;
         let mut items = Vec::with_capacity(exprs.len());

@@ -1,4 +1,4 @@
-//! Builtins that run over many values: `any`, `sum`, `max`, `sorted`, `next`.
+//! Builtins that iterate over values: `any`, `sum`, `max`, `sorted`, `next`.
 
 use deft_values::args::Args;
 use deft_values::ast::BinaryOp;
@@ -11,7 +11,7 @@ use deft_values::{Kind, Value, operate};
 use super::Machine;
 
 impl<'a> Machine<'a> {
-    /// Stops at the first item that decides.
+    /// Implements `any` and `all`; stops at the first item that decides.
     pub(super) fn any_all(&mut self, name: &str, args: Args<'a>) -> Outcome<Value<'a>> {
         let source = iterate::open(&args.one(name)?)?;
         let deciding = name == "any";
@@ -39,7 +39,7 @@ impl<'a> Machine<'a> {
         Ok(total)
     }
 
-    /// The first of the largest or smallest items.
+    /// Implements `max` and `min`; of equal items, returns the first.
     pub(super) fn extreme(&mut self, name: &str, mut args: Args<'a>) -> Outcome<Value<'a>> {
         let (key, default) = (args.take("key"), args.take("default"));
         let mut values = args.unnamed(name)?;

@@ -1,4 +1,4 @@
-//! Iterators on the move, and comprehensions, which are made of them.
+//! Advancing of iterators, and comprehensions, which are built from them.
 
 use deft_values::args::Args;
 use deft_values::ast::{Clause, ComprehensionKind, Expr};
@@ -10,7 +10,7 @@ use deft_values::{Value, deeper};
 use super::Machine;
 
 impl<'a> Machine<'a> {
-    /// The next item of an iterator.
+    /// Returns the next item of an iterator.
     pub(super) fn next(&mut self, handle: &Handle<'a>) -> Outcome<Option<Value<'a>>> {
         self.budget.enter_call()?;
         let item = match handle.try_borrow_mut() {
@@ -85,7 +85,7 @@ impl<'a> Machine<'a> {
         Ok(None)
     }
 
-    /// One item of each source; `None` as soon as one has ended.
+    /// Returns one item of each source, or `None` as soon as one has ended.
     fn row(&mut self, sources: &[Handle<'a>], strict: bool) -> Outcome<Option<Vec<Value<'a>>>> {
         let mut items = Vec::with_capacity(sources.len());
         for source in sources {
@@ -98,7 +98,7 @@ impl<'a> Machine<'a> {
         Ok((!items.is_empty()).then_some(items))
     }
 
-    /// With `strict`, all sources must end together.
+    /// Checks that all sources end together, as `strict` requires.
     fn check_strict(
         &mut self,
         sources: &[Handle<'a>],
@@ -133,7 +133,7 @@ impl<'a> Machine<'a> {
         result
     }
 
-    /// Moves a comprehension to its next element; false at the end.
+    /// Moves a comprehension to its next element; returns `false` at the end.
     fn advance(&mut self, generator: &mut Generator<'a>) -> Outcome<bool> {
         self.inside(generator.frame, |machine| machine.advance_inside(generator))
     }
@@ -171,7 +171,8 @@ impl<'a> Machine<'a> {
         Ok(true)
     }
 
-    /// The outermost source is evaluated at once and outside, as in Python.
+    /// Creates a generator. The outermost source is evaluated immediately and in the enclosing scope, as in
+    /// Python.
     fn generator(&mut self, element: &'a Expr, clauses: &'a [Clause]) -> Outcome<Generator<'a>> {
         let mut levels = Vec::new();
         if let Some(first) = clauses.first() {
@@ -235,7 +236,7 @@ impl<'a> Machine<'a> {
         Ok(table.finish())
     }
 
-    /// All items of anything that can be iterated over.
+    /// Collects all items of an iterable.
     pub(super) fn drain(&mut self, value: &Value<'a>) -> Outcome<Vec<Value<'a>>> {
         let Value::Iter(stream) = value else {
             return iterate::items(value, &self.budget);

@@ -1,6 +1,6 @@
-//! What a template defines and calls itself: macros, recursive loops and namespaces.
+//! Macros, recursive loops and namespaces of a template.
 //!
-//! It does not know macros of other templates, since there are none, nor `{% call %}`.
+//! Not here: macros of other templates and `{% call %}`, which deft does not support.
 
 use deft_values::args::Args;
 use deft_values::table::Table;
@@ -10,17 +10,17 @@ use deft_values::{Fault, Outcome};
 use super::node::{For, Macro, Node, NodeKind};
 use super::{Local, Renderer};
 
-/// Something that a template has defined and can call.
+/// A callable that the template defines.
 #[derive(Clone, Copy)]
 pub(super) enum Callable<'a> {
     Macro(&'a Macro),
-    /// A recursive loop, and how deep it has called itself.
+    /// A recursive loop and its current recursion depth.
     Loop((&'a For, usize)),
 }
 
 impl<'a> Renderer<'a> {
-    /// What a name calls; `loop` is the innermost recursive loop, and a name that the template binds
-    /// hides a macro.
+    /// Returns the callable with this name. `loop` is the innermost recursive loop; a name that the template
+    /// binds hides a macro.
     pub(super) fn defined(&self, name: &str) -> Option<Callable<'a>> {
         if name == "loop" {
             return self.loops.last().copied().map(Callable::Loop);
@@ -31,8 +31,8 @@ impl<'a> Renderer<'a> {
         found.copied().map(Callable::Macro)
     }
 
-    /// The text of a macro. It sees its parameters and what the scope has, but no names that the
-    /// template has bound around the call.
+    /// Renders a macro. It has access to its parameters and the scope, but not to names that the template
+    /// has bound around the call.
     pub(super) fn call_macro(
         &mut self,
         definition: &'a Macro,
@@ -82,7 +82,7 @@ impl<'a> Renderer<'a> {
                     }
                 },
             };
-            // Arguments were read in the expression that calls the macro.
+            // The arguments were evaluated in the expression that calls the macro.
             let untrusted = self.has_read_untrusted();
             self.bind_name(param, value, untrusted);
         }
@@ -95,7 +95,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// `loop(items)` inside a recursive loop: the text of its rounds over other items.
+    /// Renders `loop(items)` inside a recursive loop: the loop's body over other items.
     pub(super) fn call_loop(
         &mut self,
         (stmt, depth): (&'a For, usize),
@@ -109,7 +109,7 @@ impl<'a> Renderer<'a> {
         text
     }
 
-    /// Renders something into a text of its own, which must hold no secret.
+    /// Renders to a separate text, which must not contain secrets.
     fn aside(&mut self, render: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<Value<'a>> {
         let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
         let result = match self.budget.enter_call() {
@@ -129,8 +129,8 @@ impl<'a> Renderer<'a> {
         Ok(Value::str(text))
     }
 
-    /// `{% set ns.x = … %}`: a namespace is a mapping under a name that the template has bound, and
-    /// the name gets a changed copy of it, also from inside a loop.
+    /// Executes `{% set ns.x = … %}`. A namespace is a mapping bound by the template; its name is rebound to
+    /// a changed copy, also from inside a loop.
     pub(super) fn set_attribute(
         &mut self,
         owner: &'a Node,

@@ -1,4 +1,4 @@
-//! Expressions of a template.
+//! Evaluation of expressions in templates.
 
 use deft_values::args::{self, Args};
 use deft_values::ast::CompareOp;
@@ -16,7 +16,7 @@ use super::node::{Arg, Const, Node, NodeKind, Slice};
 use super::tests;
 
 impl<'a> Renderer<'a> {
-    /// The value of an expression; a step without a value is `None`.
+    /// Evaluates an expression; a step without a value is `None`.
     pub(super) fn eval(&mut self, node: &'a Node) -> Outcome<Value<'a>> {
         Ok(match self.eval_raw(node)? {
             Value::Undefined(missing) if missing.why == MissingReason::Absent => Value::None,
@@ -24,8 +24,8 @@ impl<'a> Renderer<'a> {
         })
     }
 
-    /// The value of an expression, in which a step without a value can still be told from one whose
-    /// value is `None`: for `default`, `is defined` and paths.
+    /// Evaluates an expression and distinguishes a step without a value from one whose value is `None`; for
+    /// `default`, `is defined` and paths.
     pub(super) fn eval_raw(&mut self, node: &'a Node) -> Outcome<Value<'a>> {
         let outcome = match self.budget.enter() {
             Ok(()) => {
@@ -188,7 +188,7 @@ impl<'a> Renderer<'a> {
         Ok(out)
     }
 
-    /// Methods of values, macros, recursive loops, and the functions that are always there.
+    /// Calls a method, a macro, a recursive loop or a built-in function.
     fn call(&mut self, callee: &'a Node, args: &'a [Arg]) -> Outcome<Value<'a>> {
         match &callee.kind {
             NodeKind::Attr(value, name) => {
@@ -248,7 +248,7 @@ fn no_method(receiver: &Value<'_>, name: &str) -> Fault {
     Fault::type_error(format!("'{kind}' object has no method '{name}'"))
 }
 
-/// `loop.cycle("odd", "even")`.
+/// Evaluates `loop.cycle("odd", "even")`.
 fn cycle<'a>(state: &Value<'a>, args: &Args<'a>) -> Outcome<Value<'a>> {
     let at = match state {
         Value::Dict(dict) => dict.field("index0"),

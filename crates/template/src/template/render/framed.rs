@@ -1,11 +1,10 @@
-//! Texts for models: what is written of untrusted values is framed.
+//! Framing of untrusted values in texts for models.
 //!
-//! While an expression is evaluated, the renderer notes whether an untrusted name was read; names that
-//! the template binds carry that on. Only what is written to the text itself is framed. What is
-//! rendered aside (a captured block, a macro) is framed where its text is written in the end, so that
-//! no frame stands in another one.
+//! While an expression is evaluated, the renderer records whether it read an untrusted name; names that the
+//! template binds inherit this. Only values written directly to the text are framed. The text of a captured
+//! block or a macro is framed where it is finally written, so that frames do not nest.
 //!
-//! Not here: which names are untrusted (the scope knows), what a frame looks like (the caller does).
+//! Not here: which names are untrusted (the scope decides) and the format of a frame (the caller's).
 
 use std::cell::Cell;
 
@@ -16,22 +15,22 @@ use super::Renderer;
 use super::node::{Node, NodeKind, Program};
 use crate::scope::{Scope, Slots};
 
-/// Puts a text into a frame; the first argument says where it comes from.
+/// Puts a text into a frame; the first argument is its origin.
 type Frame<'a> = &'a dyn Fn(&str, &str) -> String;
 
-/// Follows untrusted values through a template.
+/// The record of untrusted values that were read.
 #[derive(Default)]
 pub(super) struct Watch<'a> {
-    /// None where nothing is framed.
+    /// `None` if nothing is framed.
     frame: Option<Frame<'a>>,
-    /// Whether an untrusted value was read since the last time this was looked at.
+    /// Whether an untrusted value was read since the flag was last reset.
     read: Cell<bool>,
-    /// How many blocks around the statement are rendered aside.
+    /// The number of enclosing blocks that render to a separate text.
     aside: usize,
 }
 
 impl Program {
-    /// The text, with untrusted values framed.
+    /// Renders the template to text, with untrusted values framed.
     pub(in crate::template) fn framed(
         &self,
         scope: &dyn Scope,
@@ -46,8 +45,8 @@ impl Program {
 }
 
 impl<'a> Renderer<'a> {
-    /// What something gives, and whether it has read an untrusted value. What is around it has read
-    /// that value then, too.
+    /// Evaluates something and returns whether it read an untrusted value. If so, the surrounding expression
+    /// counts as having read it too.
     pub(super) fn watched<T>(
         &mut self,
         evaluate: impl FnOnce(&mut Self) -> Outcome<T>,
@@ -59,7 +58,7 @@ impl<'a> Renderer<'a> {
         Ok((value, read))
     }
 
-    /// Renders something whose text is not yet written.
+    /// Renders to a text that is not written yet.
     pub(super) fn unframed<T>(
         &mut self,
         render: impl FnOnce(&mut Self) -> Outcome<T>,
@@ -70,7 +69,7 @@ impl<'a> Renderer<'a> {
         result
     }
 
-    /// Notes that a name, or a member of it, is read.
+    /// Records that a name, or a member of it, is read.
     pub(super) fn note_read(&self, name: &str, member: Option<&str>) {
         if self.watch.frame.is_none() {
             return;
@@ -85,12 +84,12 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Whether an untrusted value was read in the expression that is being evaluated.
+    /// Whether the current expression has read an untrusted value.
     pub(super) fn has_read_untrusted(&self) -> bool {
         self.watch.read.get()
     }
 
-    /// The value that a member is read of. Whether that is untrusted depends on the member.
+    /// Evaluates the owner of a member. The member decides whether the value is untrusted.
     pub(super) fn owner(&mut self, node: &'a Node, member: Option<&str>) -> Outcome<Value<'a>> {
         let before = self.watch.read.get();
         let value = self.eval_raw(node)?;
@@ -101,7 +100,7 @@ impl<'a> Renderer<'a> {
         Ok(value)
     }
 
-    /// Writes a value to the text, in a frame if it is untrusted and can say anything.
+    /// Writes a value to the text, framed if it is untrusted and may contain words.
     pub(super) fn write(&mut self, value: &Value<'a>, untrusted: bool, node: &Node) -> Outcome<()> {
         let frame = self
             .watch
@@ -118,7 +117,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// Whether the text of a value may hold words.
+/// Whether the text of a value may contain words.
 fn can_say_something(value: &Value<'_>) -> bool {
     !matches!(
         value,
@@ -126,7 +125,7 @@ fn can_say_something(value: &Value<'_>) -> bool {
     )
 }
 
-/// Where a written value comes from, as the template spells it.
+/// Returns the origin of a written value, as the template spells it.
 fn origin(node: &Node) -> String {
     match &node.kind {
         NodeKind::Filter(apply) => match &apply.input {
@@ -135,7 +134,7 @@ fn origin(node: &Node) -> String {
         },
         NodeKind::Name(_) | NodeKind::Attr(..) | NodeKind::Item(..) => node.path(),
         NodeKind::Call(callee, _) => match &callee.kind {
-            // The receiver of a method.
+            // The origin of a method call is its receiver.
             NodeKind::Attr(value, _) => origin(value),
             _ => "text".to_owned(),
         },

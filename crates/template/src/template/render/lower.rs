@@ -1,6 +1,6 @@
-//! Makes the tree that is rendered out of minijinja's, which borrows from the text.
+//! Conversion of minijinja's tree, which borrows from the text, to the tree that is rendered.
 //!
-//! Names of filters and tests have been checked by the walk before. Nothing is simplified here.
+//! The walk has already checked the names of filters and tests. Nothing is simplified here.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use minijinja::value::ValueKind;
 
 use super::node::{Apply, Arg, Branches, Const, For, Macro, Node, NodeKind, Program, Slice, Stmt};
 
-/// The program of a template.
+/// Converts a template to a program.
 pub(crate) fn lower(root: &ast::Stmt<'_>) -> Program {
     let mut lowering = Lowering::default();
     let body = match root {
@@ -26,7 +26,7 @@ pub(crate) fn lower(root: &ast::Stmt<'_>) -> Program {
 #[derive(Default)]
 struct Lowering {
     read: Vec<String>,
-    /// How many times `loop` has been read so far.
+    /// The number of uses of `loop` so far.
     loops: usize,
 }
 
@@ -73,7 +73,7 @@ impl Lowering {
                 filter: Some(self.node(&stmt.filter)),
                 body: self.body(&stmt.body),
             },
-            // Nothing is escaped, whatever the block says.
+            // Nothing is escaped, whatever the block requests.
             ast::Stmt::AutoEscape(stmt) => Stmt::Body(self.body(&stmt.body)),
             ast::Stmt::Do(stmt) => {
                 let callee = self.node(&stmt.call.expr);
@@ -85,7 +85,7 @@ impl Lowering {
                 })
             }
             ast::Stmt::Macro(stmt) => self.macro_definition(stmt),
-            // The walk has refused it.
+            // Refused by the walk before.
             ast::Stmt::CallBlock(_) => Stmt::Body(Vec::new()),
         }
     }
@@ -143,7 +143,7 @@ impl Lowering {
     fn node(&mut self, expr: &ast::Expr<'_>) -> Node {
         let kind = self.kind(expr);
         let mut span = range(expr.span());
-        // The spans of some operators begin at the operator, or before the left operand.
+        // The spans of some operators begin at the operator or before the left operand.
         match &kind {
             NodeKind::Compare(first, rest) => {
                 let end = rest.last().map_or(span.end, |(_, last)| last.span.end);
@@ -288,7 +288,7 @@ fn compare_op(op: ast::CompareOpKind) -> CompareOp {
     }
 }
 
-/// A literal; the parser makes no others than these.
+/// Converts a literal; the parser creates no other kinds.
 fn constant_of(value: &minijinja::Value) -> Const {
     match value.kind() {
         ValueKind::Bool => Const::Bool(value.is_true()),

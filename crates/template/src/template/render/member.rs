@@ -1,7 +1,7 @@
-//! Names, attributes and items in templates, where what is missing is a value of its own.
+//! Names, attributes and items in templates, where a missing value is a value of its own.
 //!
-//! `a.b` and `a["b"]` mean the same for mappings. Reading on from a missing value gives a missing
-//! value again, so that one `default(…)` covers a whole path.
+//! For mappings, `a.b` and `a["b"]` mean the same. Reading from a missing value gives a missing value again,
+//! so that one `default(…)` covers a whole path.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ impl<'a> Renderer<'a> {
         missing(name.to_owned(), why, Some(span))
     }
 
-    /// True for a function name that nothing else claims.
+    /// Whether the name of a function is neither bound nor defined by the scope.
     pub(super) fn is_free(&self, name: &'a str) -> bool {
         let local = self.locals.iter().any(|local| local.name == name);
         !local && matches!(self.slots.get(name, self.scope), Lookup::Unknown)
@@ -93,7 +93,7 @@ impl<'a> Renderer<'a> {
         Ok(found.unwrap_or_else(|| missing(node.path(), MissingReason::Member, Some(&node.span))))
     }
 
-    /// What the scope says about a member that a node reads.
+    /// Returns how the scope defines the member that a node reads.
     fn member(&self, node: &Node, member: &str) -> Member {
         let (NodeKind::Attr(owner, _) | NodeKind::Item(owner, _)) = &node.kind else {
             return Member::Held;
@@ -126,11 +126,11 @@ pub(super) fn missing<'a>(
     }))
 }
 
-/// An attribute that a value has.
+/// Returns an attribute of a value, or `None` if it has none with this name.
 pub(super) fn field<'a>(value: &Value<'a>, name: &str) -> Option<Value<'a>> {
     match (value, name) {
         (Value::Dict(dict), _) => dict.field(name),
-        // What `groupby` gives has names for its two parts.
+        // The pairs of `groupby` have names for their parts.
         (Value::Tuple(pair), "grouper") if pair.len() == 2 => pair.get(0),
         (Value::Tuple(pair), "list") if pair.len() == 2 => pair.get(1),
         (Value::List(seq) | Value::Tuple(seq), _) => seq.get(name.parse().ok()?),
@@ -138,7 +138,7 @@ pub(super) fn field<'a>(value: &Value<'a>, name: &str) -> Option<Value<'a>> {
     }
 }
 
-/// An item that a value has; a place or key that does not exist is no error.
+/// Returns an item of a value, or `None` if the index or key does not exist.
 fn entry<'a>(value: &Value<'a>, at: &Value<'a>, budget: &Budget) -> Outcome<Option<Value<'a>>> {
     match (value, at) {
         (Value::Dict(dict), _) => dict.get(at),
@@ -147,7 +147,7 @@ fn entry<'a>(value: &Value<'a>, at: &Value<'a>, budget: &Budget) -> Outcome<Opti
     }
 }
 
-/// What a dotted path leads to, for filters such as `map(attribute="a.b")`.
+/// Follows a dotted path, for filters such as `map(attribute="a.b")`.
 pub(super) fn path<'a>(value: &Value<'a>, path: &str) -> Outcome<Value<'a>> {
     let mut found = value.clone();
     for part in path.split('.') {

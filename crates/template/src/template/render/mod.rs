@@ -1,8 +1,7 @@
-//! Renders a template, with the meaning of Jinja2 and the values of Python.
+//! Renderer of templates, with the semantics of Jinja2 and the values of Python.
 //!
-//! minijinja parses and this module does the rest, since minijinja's values print and compare in
-//! ways of their own. A missing value is an error where it is used, but not where only its truth
-//! counts. Nothing is escaped.
+//! minijinja only parses, because its values print and compare differently from Python's. A missing value is
+//! an error where it is used, but not where only its truth counts. Nothing is escaped.
 
 mod define;
 mod expr;
@@ -25,11 +24,11 @@ use deft_values::{Text, Value, iterate, show};
 use framed::Watch;
 use node::{For, Macro, Node, NodeKind, Stmt};
 
-/// The longest text that a template may become.
+/// Maximum length of rendered text, in bytes.
 const LONGEST: usize = 1 << 20;
 
 impl Program {
-    /// The value of the only expression, or the text of anything else.
+    /// Returns the value of a single expression if `typed`, otherwise the text.
     pub(super) fn value(&self, scope: &dyn Scope, typed: bool) -> Outcome<serde_json::Value> {
         let [Stmt::Emit(node)] = self.body.as_slice() else {
             return self.text(scope).map(serde_json::Value::String);
@@ -55,7 +54,7 @@ impl Program {
 struct Local<'a> {
     name: &'a str,
     value: Value<'a>,
-    /// Whether an untrusted value has a part in it.
+    /// Whether it depends on an untrusted value.
     untrusted: bool,
 }
 
@@ -63,16 +62,16 @@ struct Renderer<'a> {
     scope: &'a dyn Scope,
     slots: &'a Slots<'a>,
     budget: Budget,
-    /// Names that the template has bound; the last one of a name counts.
+    /// Names that the template has bound; the last one with a name is in effect.
     locals: Vec<Local<'a>>,
-    /// Follows untrusted values, where they are to be framed.
+    /// Tracks untrusted values if they are to be framed.
     watch: Watch<'a>,
     out: String,
-    /// How many secrets have been written, as text that holds one cannot be kept or changed.
+    /// The number of secrets written so far. Text that contains a secret must not be stored or changed.
     secrets: usize,
-    /// Macros that have been defined; the last one of a name counts.
+    /// Macros defined so far; the last one with a name is in effect.
     macros: Vec<&'a Macro>,
-    /// Recursive loops around the statement, each with how deep it has called itself.
+    /// The enclosing recursive loops, each with its recursion depth.
     loops: Vec<(&'a For, usize)>,
 }
 
@@ -167,7 +166,7 @@ impl<'a> Renderer<'a> {
             .map_err(|fault| fault.with_span(&node.span))
     }
 
-    /// Renders a body aside; the text goes to a name, or through a filter into the output.
+    /// Renders a body separately; the text is assigned to a name, or filtered and written.
     fn capture(
         &mut self,
         target: Option<&'a Node>,
@@ -210,8 +209,8 @@ impl<'a> Renderer<'a> {
         self.rounds(stmt, (&source, untrusted), 0)
     }
 
-    /// The rounds of a loop over a value that may be untrusted; `depth` counts how often a recursive
-    /// one has called itself.
+    /// Renders the body of a loop for each item of `source`, which may be untrusted; `depth` is the
+    /// recursion depth of a recursive loop.
     fn rounds(
         &mut self,
         stmt: &'a For,
@@ -246,7 +245,7 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// The items that the condition of a loop lets through.
+    /// Returns the items that satisfy the condition of a loop.
     fn chosen(
         &mut self,
         stmt: &'a For,
@@ -298,7 +297,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Applies `upper` or `upper | trim` to text that was captured.
+    /// Applies `upper` or `upper | trim` to captured text.
     fn filter_chain(&mut self, node: &'a Node, input: Value<'a>) -> Outcome<Value<'a>> {
         let NodeKind::Filter(apply) = &node.kind else {
             return Err(Fault::unsupported("this filter"));
@@ -313,7 +312,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// What `loop` is in one round.
+/// Returns the value of `loop` for one item.
 fn loop_state<'a>(items: &[Value<'a>], at: usize, depth: usize) -> Outcome<Value<'a>> {
     let len = items.len();
     let mut table = Table::default();

@@ -1,17 +1,17 @@
-//! The tree that is rendered: a template's own, free of the text it was parsed from.
+//! The tree that is rendered; it does not borrow from the text.
 //!
-//! It is made once, by `lower`, and holds what the renderer needs and nothing else. Operators are
-//! those of Python, as Jinja's have Python's meaning.
+//! `lower` creates it once, with only what the renderer needs. Operators are Python's, because Jinja's have
+//! Python's semantics.
 
 use std::ops::Range;
 
 use deft_values::ast::{BinaryOp, CompareOp};
 
-/// A template ready to be rendered.
+/// A compiled template.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(super) body: Vec<Stmt>,
-    /// Every name in it once, for the table that keeps what the scope says.
+    /// Every name in it once, for the cache of values read from the scope.
     pub(super) read: Box<[String]>,
 }
 
@@ -33,7 +33,7 @@ pub(super) enum Stmt {
         target: Node,
         value: Node,
     },
-    /// Text that is kept or filtered instead of written; without a target it is written.
+    /// Text that is assigned to `target`, or filtered and written if there is no target.
     Capture {
         target: Option<Node>,
         filter: Option<Node>,
@@ -44,7 +44,7 @@ pub(super) enum Stmt {
     Macro(Box<Macro>),
 }
 
-/// A piece of template with parameters; the last of them have the defaults.
+/// A macro; the defaults belong to its last parameters.
 #[derive(Debug)]
 pub(super) struct Macro {
     pub(super) name: String,
@@ -60,7 +60,7 @@ pub(super) struct For {
     pub(super) condition: Option<Node>,
     pub(super) body: Vec<Stmt>,
     pub(super) otherwise: Vec<Stmt>,
-    /// Whether `loop` is read, which takes time to put together.
+    /// Whether `loop` is read; its value takes time to build.
     pub(super) uses_loop: bool,
     pub(super) recursive: bool,
 }
@@ -119,7 +119,7 @@ pub(super) struct Branches {
     pub(super) otherwise: Option<Node>,
 }
 
-/// A filter or test; without an input, it is applied to captured text.
+/// A filter or test; without an input it applies to captured text.
 #[derive(Debug)]
 pub(super) struct Apply {
     pub(super) input: Option<Node>,
@@ -136,7 +136,7 @@ pub(super) enum Arg {
 }
 
 impl Node {
-    /// The path that a plain expression reads, for messages: `a.b[0]`.
+    /// Returns the path of a plain expression for messages: `a.b[0]`.
     pub(super) fn path(&self) -> String {
         match &self.kind {
             NodeKind::Name(name) => name.clone(),

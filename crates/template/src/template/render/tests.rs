@@ -1,6 +1,6 @@
-//! The tests behind `is`, as Jinja2 has them, with a few more names that minijinja knows.
+//! The tests of Jinja2 (after `is`), with a few more names from minijinja.
 //!
-//! Tests of a type say no to what is missing; tests of content fail on it.
+//! Tests of a type return false for a missing value; tests of its content fail.
 
 use deft_values::args::{self, Args};
 use deft_values::ast::{BinaryOp, CompareOp};
@@ -62,7 +62,7 @@ fn of_type(name: &str, value: &Value<'_>) -> Option<bool> {
                 | Value::View(..)
                 | Value::Range(..)
         ),
-        // Nothing is escaped, so nothing is marked as safe either.
+        // Nothing is escaped, so no text is marked as safe.
         "escaped" | "safe" => false,
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! Methods of dicts.
 //!
-//! `pop`, `update` and the like are not here, as values do not change.
+//! `pop`, `update` and the like are not supported, because values are immutable.
 
 use crate::fault::Outcome;
 use crate::value::args::Args;

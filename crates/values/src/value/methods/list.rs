@@ -1,6 +1,6 @@
 //! Methods of lists and tuples.
 //!
-//! `append`, `sort` and the like are not here, as values do not change.
+//! `append`, `sort` and the like are not supported, because values are immutable.
 
 use crate::fault::{Fault, Outcome};
 use crate::value::args::{self, Args};
@@ -61,7 +61,7 @@ fn index<'a>(
     }))
 }
 
-/// A bound that may count from the end, moved into the sequence.
+/// Converts a bound, which may count from the end, to a position within the sequence.
 pub(super) fn clip(bound: i64, len: usize) -> usize {
     if bound < 0 {
         let back = usize::try_from(bound.unsigned_abs()).unwrap_or(usize::MAX);

@@ -1,7 +1,7 @@
-//! Methods of values: which there are, and which function does what they do.
+//! Tables of methods and their dispatch.
 //!
-//! Only methods that leave their object as it is can be called. Those that change it exist in
-//! the lists, so that the answer is "not supported" and never "no such method".
+//! Only methods that do not change their object can be called. Those that do are in the tables too, so that
+//! the error is "not supported" and not "no such method".
 
 mod dict;
 mod list;
@@ -56,7 +56,7 @@ const FLOAT: [&str; 5] = [
 const RANGE: [&str; 2] = ["count", "index"];
 const VIEW: [&str; 1] = ["isdisjoint"];
 
-/// The methods of a type, sorted.
+/// Returns the methods of a type, sorted.
 fn methods_of(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Str => &STR,
@@ -72,7 +72,7 @@ fn methods_of(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// The method of a type by name; `int` got `is_integer` only after Python 3.11.
+/// Looks up a method of a type; `int` got `is_integer` only after Python 3.11.
 pub fn find(kind: Kind, name: &str) -> Option<&'static str> {
     let methods = methods_of(kind);
     let found = methods.iter().find(|method| **method == name)?;
@@ -80,7 +80,7 @@ pub fn find(kind: Kind, name: &str) -> Option<&'static str> {
     (!later).then_some(*found)
 }
 
-/// Calls a method of which [`find`] knows.
+/// Calls a method that [`find`] has returned.
 pub fn call<'a>(
     receiver: &Value<'a>,
     name: &str,

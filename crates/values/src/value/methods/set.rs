@@ -1,6 +1,6 @@
-//! Methods of sets, and of the views of a dict that are like sets.
+//! Methods of sets, and of set-like views of a dict.
 //!
-//! `add`, `update` and the like are not here, as values do not change.
+//! `add`, `update` and the like are not supported, because values are immutable.
 
 use crate::ast::BinaryOp;
 use crate::fault::Outcome;

@@ -1,6 +1,6 @@
-//! Methods of strings: searching, replacing, padding, tests of their characters.
+//! Methods of strings: search, replacement, padding, character tests.
 //!
-//! Splitting and joining are in `text_split`, upper and lower case in `text_case`.
+//! Not here: splitting and joining (`text_split`), upper and lower case (`text_case`).
 
 use super::{list::clip, text_case, text_split};
 use crate::fault::{Fault, Outcome};
@@ -40,7 +40,7 @@ pub(super) fn call<'a>(
     }))
 }
 
-/// The part of the text that a search looks at, with the characters before it.
+/// Returns the part of the text to search, and the number of characters before it.
 fn window<'t, 'a>(
     text: &'t str,
     start: Option<Value<'a>>,
@@ -53,7 +53,7 @@ fn window<'t, 'a>(
     }
     let len = char_len(text);
     let from = match &start {
-        // Behind the end, not even the empty text is found.
+        // After the end, not even the empty text is found.
         Some(start) if args::int(start)? > len as i128 => return Ok(None),
         Some(start) => clip(args::size(start)?, len),
         None => 0,
@@ -147,7 +147,7 @@ fn replace<'a>(text: &Text<'a>, args: Args<'a>, budget: &Budget) -> Outcome<Valu
     replaced(text, old, new, most, budget).map(Value::Str)
 }
 
-/// Replaces up to `most` times.
+/// Replaces up to `most` occurrences.
 pub(crate) fn replaced<'a>(
     text: &Text<'a>,
     old: &str,
@@ -212,7 +212,7 @@ fn justify<'a>(text: &Text<'a>, name: &str, args: Args<'a>, budget: &Budget) -> 
     })
 }
 
-/// `str.center`, which puts an odd blank on the left when the width is odd.
+/// `str.center`, which puts an extra blank on the left if the width is odd.
 pub(crate) fn centered(text: &str, width: usize, fill: char) -> String {
     let missing = width.saturating_sub(char_len(text));
     let left = missing / 2 + (missing & width & 1);
@@ -236,7 +236,7 @@ fn zfill<'a>(text: &Text<'a>, args: Args<'a>, budget: &Budget) -> Outcome<Value<
     )))
 }
 
-/// `isdigit` and its kin; `None` where Unicode's tables would be needed.
+/// `isdigit` and the like; `None` if the result requires Unicode tables.
 fn class(text: &str, name: &str) -> Option<bool> {
     match name {
         "isascii" => Some(text.is_ascii()),
@@ -267,7 +267,7 @@ fn all_of(text: &str, name: &str) -> Option<bool> {
         let fits = match name {
             "isalpha" => letter,
             "isalnum" => letter || digit,
-            // Some characters for words stand for numbers as well.
+            // Some ideographs are numeric as well.
             "isnumeric" if letter && c >= '\u{2e80}' => return None,
             _ => digit,
         };
@@ -278,7 +278,7 @@ fn all_of(text: &str, name: &str) -> Option<bool> {
     Some(true)
 }
 
-/// Whether a character is a letter to Python, where that is certain.
+/// Whether Python treats a character as a letter; `None` if that is uncertain.
 fn is_letter(c: char) -> Option<bool> {
     match c {
         '\u{aa}' | '\u{b5}' | '\u{ba}' | '\u{c0}'..='\u{24f}' => Some(c.is_alphabetic()),

@@ -1,7 +1,7 @@
 //! Methods of strings: upper and lower case.
 //!
-//! Rust and Python follow the same tables for both, but Rust has none for title case and case
-//! folding; where those would differ, the answer is left to a full Python.
+//! For these, Rust and Python use the same tables. Rust has none for title case and case folding; where
+//! these could differ, full Python is required.
 
 use crate::fault::{Fault, Outcome};
 use crate::value::{Text, Value};
@@ -39,7 +39,7 @@ fn has_case(c: char) -> bool {
     !(c.to_lowercase().eq([c]) && c.to_uppercase().eq([c]))
 }
 
-/// The first character in title case and the rest in lower case.
+/// Returns the text with its first character in title case and the rest in lower case.
 pub(crate) fn capitalized(text: &str) -> Outcome<String> {
     let mut chars = text.chars();
     let Some(first) = chars.next() else {
@@ -61,7 +61,7 @@ fn title_char(c: char) -> Outcome<char> {
     }
 }
 
-/// Every letter behind something that has no case is in title case.
+/// Returns the text with every letter after an uncased character in title case.
 fn titled(text: &str) -> Outcome<String> {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -84,7 +84,7 @@ pub(super) fn is_upper(text: &str) -> bool {
     text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }
 
-/// For ASCII only.
+/// `istitle`, for ASCII only.
 pub(super) fn is_title(text: &str) -> bool {
     let (mut inside, mut any) = (false, false);
     for c in text.chars() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_model::{Misfire, Object, Policy, Skill, Step, StepKind, Workflow};
+use deft_model::{Misfire, Object, Policy, Skill, Step, StepKind, Workflow, clip};
 use deft_skillfile::slug;
 use serde_json::{Value, json};
 
@@ -98,11 +98,7 @@ fn description(job: &CrontabJob) -> String {
         Some(comment) => comment.clone(),
         None => format!("Runs `{}`", job.command),
     };
-    let mut short: String = words.chars().take(160).collect();
-    if short.len() < words.len() {
-        short.push('…');
-    }
-    short
+    clip(&words, 160)
 }
 
 /// Derives a name from the program that the command runs: `cron-backup` for `cd /srv && ./backup.sh -q`.

@@ -1,4 +1,4 @@
-//! Filters that turn a value into another: numbers, truth values, JSON.
+//! Filters that convert values: to numbers, booleans, JSON.
 
 use deft_values::args::{self, Args};
 use deft_values::ast::BinaryOp;
@@ -35,7 +35,7 @@ pub(super) fn apply<'a>(
         }
         "pprint" => {
             let shown = show::to_repr(value, budget)?;
-            // Longer values are broken into lines, and dicts are sorted.
+            // Not supported: longer values would be broken into lines, and dicts sorted.
             if shown.len() > 79 || matches!(value, Value::Dict(_)) {
                 return Ok(None);
             }
@@ -52,7 +52,7 @@ fn real(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// Anything that is no number becomes the default.
+/// The filter `int`. Values that are not numbers give the default.
 fn int<'a>(value: &Value<'a>, args: &Args<'a>) -> Outcome<Value<'a>> {
     let [default, base] = bind("int", args, ["default", "base"], 0)?;
     let base = number(base, 10)?;
@@ -99,7 +99,7 @@ fn round<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Val
     }
 }
 
-/// JSON as Jinja2 writes it: sorted keys, ASCII, and nothing that ends a script.
+/// Writes JSON like Jinja2: sorted keys, ASCII only, and no characters that could end a script element.
 fn dump(value: &Value<'_>, indent: Option<usize>, budget: &Budget) -> Outcome<String> {
     let json = sorted(value.to_open_json()?);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Filters on lists and mappings as a whole.
+//! Filters on whole lists and mappings.
 
 use deft_values::args::{self, Args};
 use deft_values::budget::Budget;
@@ -91,7 +91,7 @@ fn reverse<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     Value::list(items)
 }
 
-/// Rows of a length; the last one is filled up if there is something to fill it with.
+/// Splits items into rows of `linecount`; fills up the last one if `fill_with` is given.
 fn batch<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     let [count, fill] = bind("batch", args, ["linecount", "fill_with"], 1)?;
     let count = usize::try_from(number(count, 1)?).unwrap_or(0);
@@ -113,7 +113,7 @@ fn batch<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Val
     Value::list(rows)
 }
 
-/// A number of columns, the first ones longer by one.
+/// Splits items into `slices` columns; the first ones are longer by one.
 fn slice<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     let [count, fill] = bind("slice", args, ["slices", "fill_with"], 1)?;
     let count = usize::try_from(number(count, 1)?).unwrap_or(0);

@@ -1,10 +1,10 @@
-//! Filters for people: sizes of files, and text without its tags.
+//! Filters for people: file sizes, and text without tags.
 
 use deft_values::budget::Budget;
 use deft_values::{Fault, Outcome};
 use deft_values::{Value, show};
 
-/// `1.5 kB`, or `1.5 KiB` with powers of 1024.
+/// Formats `1.5 kB`, or `1.5 KiB` with powers of 1024.
 pub(super) fn file_size<'a>(value: &Value<'a>, binary: bool) -> Outcome<Value<'a>> {
     const DECIMAL: [&str; 8] = ["kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
     const BINARY: [&str; 8] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
@@ -40,7 +40,7 @@ fn not_a_size(value: &Value<'_>) -> Fault {
     Fault::type_error(format!("a size is a number, not {}", value.type_name()))
 }
 
-/// Text without tags and comments, white space made one, entities read.
+/// Removes tags and comments, collapses white space and decodes entities.
 pub(super) fn strip_tags<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     let text = show::to_str(value, budget)?;
     budget.scan(text.len())?;
@@ -49,7 +49,7 @@ pub(super) fn strip_tags<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Valu
     Ok(Value::str(read_entities(&text)))
 }
 
-/// Drops everything from an opening to its end; one that is not closed stays.
+/// Removes everything from an opening to its end; an unclosed opening stays.
 fn without(text: &str, open: &str, close: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

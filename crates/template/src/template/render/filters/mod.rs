@@ -1,7 +1,7 @@
-//! The filters, as Jinja2 has them, with a few more that minijinja knows.
+//! The filters of Jinja2, and a few more from minijinja.
 //!
-//! Filters that depend on a locale, on chance or on HTML beyond escaping are left out. A filter
-//! never changes a value; it makes a new one.
+//! Filters that depend on a locale, on randomness or on HTML beyond escaping are not supported. A filter
+//! never changes a value; it returns a new one.
 
 mod convert;
 mod items;
@@ -47,7 +47,7 @@ pub(in crate::template) fn apply<'a>(
     found.ok_or_else(|| Fault::unsupported(format!("the filter `{name}`")))
 }
 
-/// `default(fallback, boolean)`: the only filter that takes what is missing.
+/// `default(fallback, boolean)`: the only filter that accepts missing values.
 fn default<'a>(value: Value<'a>, args: Args<'a>) -> Outcome<Value<'a>> {
     if let Value::Secret(_) | Value::Secrets = value {
         return Err(Fault::secret());
@@ -98,7 +98,7 @@ pub(super) fn dict(mut args: Args<'_>) -> Outcome<Value<'_>> {
     Ok(table.finish())
 }
 
-/// Binds the arguments behind the input.
+/// Binds the arguments after the input.
 fn bind<'a, const N: usize>(
     name: &str,
     args: &Args<'a>,

@@ -1,4 +1,4 @@
-//! Filters that look at every item: `map`, `select`, `sort`, `groupby`, `sum`, …
+//! Filters that process every item: `map`, `select`, `sort`, `groupby`, `sum`, …
 
 use deft_values::args::{self, Args};
 use deft_values::ast::BinaryOp;
@@ -24,7 +24,7 @@ pub(super) fn apply<'a>(
         "map" | "select" | "reject" | "selectattr" | "rejectattr"
     );
     if per_item && !value.truth()? {
-        // As in Jinja2, none and false are as good as an empty list here.
+        // As in Jinja2, none and false count as an empty list here.
         return Value::list(Vec::new()).map(Some);
     }
     Ok(Some(match name {
@@ -48,7 +48,7 @@ pub(super) fn apply<'a>(
     }))
 }
 
-/// What `attribute="a.b"` or `attribute=0` leads to.
+/// Looks up `attribute="a.b"` or `attribute=0` in an item.
 pub(super) fn lookup<'a>(item: &Value<'a>, attribute: &Value<'a>) -> Outcome<Value<'a>> {
     match attribute {
         Value::Str(path) => member::path(item, path),
@@ -79,7 +79,7 @@ fn map<'a>(value: &Value<'a>, mut args: Args<'a>, budget: &Budget) -> Outcome<Va
     }
     let filter = args.positional.remove(0);
     let filter = args::text(&filter, "the filter")?;
-    // A filter inside a filter counts as a level, as it may be `map` again.
+    // A nested filter counts as a level, because it may be `map` again.
     budget.enter_call()?;
     let mapped = items
         .into_iter()
@@ -117,7 +117,7 @@ fn choose<'a>(
     Value::list(kept)
 }
 
-/// Text compares without regard to case, unless told otherwise.
+/// Folds text to lower case unless the comparison is case-sensitive.
 fn fold<'a>(value: Value<'a>, case_sensitive: bool, budget: &Budget) -> Outcome<Value<'a>> {
     match value {
         Value::Str(_) if !case_sensitive => methods::call(&value, "lower", Args::default(), budget),
@@ -137,7 +137,7 @@ fn sorted<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Va
     Value::list(sorted.into_iter().map(|(_, item)| item).collect())
 }
 
-/// Several attributes are given as `"a,b"` and compare one after the other.
+/// Returns the key of an item. Several attributes, given as `"a,b"`, are compared in order.
 fn sort_key<'a>(
     item: &Value<'a>,
     attribute: Option<&Value<'a>>,
@@ -243,7 +243,7 @@ fn sum<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value
     Ok(total)
 }
 
-/// Pairs of a value and the items that have it, sorted by the value.
+/// Returns pairs of a value and the items that have it, sorted by value.
 fn groupby<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     let params = ["attribute", "default", "case_sensitive"];
     let [attribute, default, case] = bind("groupby", args, params, 1)?;
@@ -267,7 +267,7 @@ fn groupby<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<V
     }
     let mut pairs = Vec::new();
     for (key, items) in groups {
-        // The name of a group is that of its first item, in its own case.
+        // The group is named after its first item, in the original case.
         let shown = match items.first() {
             Some(first) if !case => match lookup(first, &attribute)? {
                 Value::Undefined(_) => key,

@@ -1,4 +1,4 @@
-//! Filters on text. As in Jinja2, what is no text is shown as text first.
+//! Filters on text. As in Jinja2, other values are converted to text first.
 
 use deft_values::args::{self, Args};
 use deft_values::budget::Budget;
@@ -61,7 +61,7 @@ pub(super) fn apply<'a>(
     }))
 }
 
-/// The value as text; text stays as it is.
+/// Converts a value to text; text is returned unchanged.
 fn soft<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     match value {
         Value::Str(_) => Ok(value.clone()),
@@ -74,7 +74,7 @@ fn words(text: &str) -> usize {
     parts.filter(|part| !part.is_empty()).count()
 }
 
-/// Every word begins with a capital; words are what stands between blanks, `-` and brackets.
+/// Capitalizes every word; words are separated by blanks, `-` and brackets.
 fn titled(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -215,7 +215,7 @@ fn pairs<'a>(dict: &Dict<'a>, parts: &mut Vec<Text<'a>>, budget: &Budget) -> Out
     Ok(())
 }
 
-/// Percent-encodes; a whole path keeps its slashes, and a query has `+` for blanks.
+/// Percent-encodes text. With `path`, slashes are kept; otherwise blanks become `+`.
 fn quoted(text: &str, path: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
