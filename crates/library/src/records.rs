@@ -19,7 +19,8 @@ use serde_json::Value;
 use crate::choice::NamedSkill;
 use crate::lookup::record_key;
 use crate::rights::{
-    after_change, is_only_off, read_record_text, with_authority, write_record_text,
+    after_change, is_only_off, read_record_text, unreadable_record, with_authority,
+    write_record_text,
 };
 use crate::skills::record_revision;
 use crate::standing::ReplacedBy;
@@ -188,10 +189,11 @@ impl Library {
 
     async fn record_text(&self, row: &SkillRow) -> Result<(Object, Option<Authority>), Error> {
         let text = self.store().skill_content(row.id).await?;
-        read_record_text(&text.unwrap_or_default()).ok_or_else(|| Error::RevisionLost {
+        let text = text.ok_or_else(|| Error::RevisionLost {
             skill: row.text.skill.clone(),
             revision: row.text.revision.clone(),
-        })
+        })?;
+        read_record_text(&text).map_err(|why| unreadable_record(row, why))
     }
 
     /// Returns all records as skills, by name, without unreadable ones, which are logged.

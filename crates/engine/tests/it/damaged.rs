@@ -122,6 +122,6 @@ async fn a_damaged_record_is_an_error_and_not_an_empty_skill() {
     let shown = world.engine.stored_skill(&row).await;
     assert_eq!(
         shown.unwrap_err().to_string(),
-        "revision `r` of skill `water` is not stored"
+        "the record of skill `water` cannot be read: EOF while parsing an object at line 1 column 1"
     );
 }
