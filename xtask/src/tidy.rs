@@ -1,8 +1,8 @@
 //! Checks file sizes, module docs, licences, and words that do not belong in a repository.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::support::{files, read, root};
+use crate::support::{files, files_in, read, root};
 
 /// The maximum number of lines of a file that is not in [`LONG`].
 const MAX_LINES: usize = 500;
@@ -50,26 +50,60 @@ fn manifests_name_the_licence() {
     assert!(read("LICENSE").contains("Apache License"));
 }
 
-/// Each crate has one test binary, which includes every test file.
+/// Each crate has one test binary, which includes every test file, also those in folders below it.
 #[test]
 fn no_test_file_is_forgotten() {
     for entry in std::fs::read_dir(root().join("crates")).unwrap().flatten() {
         let folder = entry.path().join("tests/it");
-        let Ok(main) = std::fs::read_to_string(folder.join("main.rs")) else {
+        if !folder.join("main.rs").exists() {
             continue;
-        };
-        for file in std::fs::read_dir(&folder).unwrap().flatten() {
-            let name = file.file_name().into_string().unwrap();
-            let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") else {
-                continue;
-            };
-            assert!(
-                main.contains(&format!("mod {module};")),
-                "{} is in no test",
-                file.path().display()
-            );
+        }
+        for file in files_in(&folder, "rs") {
+            let parents = parents(&folder, &file);
+            let is_declared = parents.iter().any(|(parent, line)| {
+                std::fs::read_to_string(parent).is_ok_and(|text| text.contains(line))
+            });
+            let is_included = is_declared || file == folder.join("main.rs");
+            assert!(is_included, "{} is in no test", file.display());
         }
     }
+}
+
+/// Returns the files that may declare a test file as a module, each with the line that does so.
+fn parents(root: &Path, file: &Path) -> Vec<(PathBuf, String)> {
+    let stem = |path: &Path| {
+        path.file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let folder = file.parent().unwrap_or(root);
+    // The root of a folder is declared one level up.
+    let (name, folder) = if stem(file) == "mod" {
+        (stem(folder), folder.parent().unwrap_or(root))
+    } else {
+        (stem(file), folder)
+    };
+    let files = if folder == root {
+        vec![root.join("main.rs")]
+    } else {
+        vec![folder.join("mod.rs"), folder.with_extension("rs")]
+    };
+    let line = format!("mod {name};");
+    files.into_iter().map(|file| (file, line.clone())).collect()
+}
+
+#[test]
+fn test_files_in_folders_have_a_parent() {
+    let root = Path::new("it");
+    let shown = |file: &str| {
+        let parents = parents(root, &root.join(file)).into_iter();
+        let shown = parents.map(|(file, line)| format!("{}: {line}", file.display()));
+        shown.collect::<Vec<_>>().join(" or ")
+    };
+    assert_eq!(shown("a.rs"), "it/main.rs: mod a;");
+    assert_eq!(shown("a/mod.rs"), "it/main.rs: mod a;");
+    assert_eq!(shown("a/b.rs"), "it/a/mod.rs: mod b; or it/a.rs: mod b;");
 }
 
 /// The glossary defines each word once, because each word has one meaning.

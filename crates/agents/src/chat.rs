@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{PlaybookText, Prompt, PromptInput, Section, assemble};
 use deft_agent::{CATALOG_TOOL, Classification, Mode, Offer, Setup};
+use deft_base::read_or_log;
 use deft_library::Entries;
 use deft_model::{Agent, Authority, Failure};
 use deft_store::{FactFilter, RunRow};
@@ -170,7 +171,8 @@ impl Agents {
             ..FactFilter::default()
         };
         let facts = self.store().facts(filter).await;
-        let told = facts.unwrap_or_default().into_iter().filter(is_told);
+        let facts = read_or_log(facts, "the facts for a prompt").unwrap_or_default();
+        let told = facts.into_iter().filter(is_told);
         told.take(MOST_FACTS).map(|row| row.fact.text).collect()
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Not here: the task itself, which is the text of the skill or the message.
 
+use deft_base::read_or_log;
 use deft_library::CHAT_SKILL;
 use deft_model::{RunStatus, Skill};
 use deft_schedule::show;
@@ -30,7 +31,7 @@ impl Agents {
         }
         let timing = deft_skillfile::schedule(skill, &self.base.moment());
         let by = match (run.slot, timing) {
-            (None, _) => run.cause.clone(),
+            (None, _) => run.cause.to_string(),
             (Some(_), None) => "its schedule".to_owned(),
             (Some(_), Some(schedule)) => format!("its schedule, {}", schedule.words(&zone)),
         };
@@ -53,7 +54,8 @@ impl Agents {
             limit: Some(RUNS_READ),
             ..RunFilter::default()
         };
-        let runs = self.store().runs(filter).await.unwrap_or_default();
+        let runs = self.store().runs(filter).await;
+        let runs = read_or_log(runs, "the active runs for a prompt").unwrap_or_default();
         let is_told = |run: &&RunRow| {
             let other = own.is_none_or(|own| own.id != run.id);
             let here = conversation_of(run).is_ok_and(|id| id.is_none_or(|id| id == conversation));

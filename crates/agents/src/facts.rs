@@ -44,10 +44,9 @@ impl<'a> AgentFacts<'a> {
         let router = &self.agents.router;
         match router.mended(tool, args) {
             Err(failure) if failure.blocked => Resolution::Blocked(failure),
-            // Hints with commands of deft are for people; a model has the schema.
             Err(failure) => Resolution::Mistaken(match &failure.hint {
-                Some(hint) if !hint.starts_with("`deft ") => format!("{failure}\nhint: {hint}"),
-                _ => failure.to_string(),
+                Some(hint) => format!("{failure}\nhint: {hint}"),
+                None => failure.to_string(),
             }),
             Ok(args) => {
                 let effects = router.effects_of(tool, &args).unwrap_or(Effects::Once);

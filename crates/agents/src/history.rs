@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deft_agent::{Address, ConversationRef, Event as AgentEvent, EventKind, Machine as Agent};
 use deft_base::{Error, read_stored};
-use deft_model::{Failure, Message, RunId, estimate_tokens};
+use deft_model::{Failure, Message, MessageRole, RunId, estimate_tokens};
 use deft_store::{MessageRow, NewMessage, RunRow, Write};
 use deft_workflow::{Event, Path};
 use jiff::Timestamp;
@@ -121,14 +121,13 @@ fn unfinished(failure: &Failure, done: &[String]) -> Message {
 }
 
 fn new_message(message: &Message, at: Timestamp) -> NewMessage {
-    let (role, text) = match message {
-        Message::User { text } => ("user", text.clone()),
-        Message::Assistant { text, .. } => ("assistant", text.clone()),
+    let text = match message {
+        Message::User { text } | Message::Assistant { text, .. } => text.clone(),
         // Results are long, and no person or model wrote them; they are stored but not searchable.
-        Message::Tool { .. } => ("tool", String::new()),
+        Message::Tool { .. } => String::new(),
     };
     NewMessage {
-        role: role.to_owned(),
+        role: message.role(),
         body: serde_json::to_string(message).unwrap_or_default(),
         text,
         at,
@@ -142,7 +141,7 @@ fn to_prompt(conversation: &str, rows: &[MessageRow]) -> Result<Arc<[Message]>, 
     let mut ordered = Vec::with_capacity(rows.len());
     for row in rows {
         match &row.run {
-            Some(run) if row.role == "user" => open.entry(run).or_default().push(row),
+            Some(run) if row.role == MessageRole::User => open.entry(run).or_default().push(row),
             Some(run) => {
                 ordered.extend(open.remove(run).unwrap_or_default());
                 ordered.push(row);
@@ -184,7 +183,7 @@ impl Agents {
                 break;
             }
             // Results of calls make no sense without the calls.
-            if row.role == "user" {
+            if row.role == MessageRole::User {
                 from = row.seq;
             }
         }

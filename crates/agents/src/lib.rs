@@ -52,9 +52,7 @@ pub use options::{AgentOptions, Budgets, DayBudget};
 pub use prepare::{STORING, failed};
 pub use remote_skills::{allows_skill, approve_skill, forget_skill, is_for_skill, skill_grant};
 pub use standing_grants::{allows_tool, tool_grant};
-pub use tool_names::{
-    AGENT_TOOLS, BY_AGENT, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL,
-};
+pub use tool_names::{AGENT_TOOLS, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
 /// Prepares agents, decides about their calls and counts what they spend.
 pub struct Agents {

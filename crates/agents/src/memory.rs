@@ -390,7 +390,7 @@ mod tests {
         MessageRow {
             conversation: "conv_1".to_owned(),
             seq,
-            role: "user".to_owned(),
+            role: deft_model::MessageRole::User,
             body: serde_json::to_string(message).unwrap(),
             text: String::new(),
             run: None,

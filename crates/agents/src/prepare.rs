@@ -7,7 +7,7 @@ use deft_agent::{Limits, Mode, Offer, Setup};
 use deft_base::{Error, hex_digest, run_inputs};
 use deft_command::fill_page;
 use deft_library::denied;
-use deft_model::{Agent, Authority, Body, Failure, FailureClass, RunId, Skill};
+use deft_model::{Agent, Authority, Body, Cause, Failure, FailureClass, RunId, Skill};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
@@ -15,7 +15,7 @@ use deft_workflow::Path;
 use crate::chat_run::conversation_of;
 use crate::dispatch_run::dispatched_skills;
 use crate::reach::Reach;
-use crate::tool_names::{BY_AGENT, FOR_COMMANDS, SKILL_RUN, USE_SKILL};
+use crate::tool_names::{FOR_COMMANDS, SKILL_RUN, USE_SKILL};
 use crate::voice::Voice;
 use crate::{Agents, Brief, offers};
 
@@ -193,7 +193,7 @@ impl Agents {
             if run.slot.is_some() {
                 return true;
             }
-            let key = run.key.as_deref().filter(|_| run.cause == BY_AGENT);
+            let key = run.key.as_deref().filter(|_| run.cause == Cause::Agent);
             let Some((above, _)) = key.and_then(|key| key.split_once('/')) else {
                 return false;
             };

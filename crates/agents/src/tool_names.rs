@@ -14,8 +14,5 @@ pub const DISPATCH_AGENT: &str = "dispatch_agent";
 /// The names of all these tools.
 pub const AGENT_TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_AGENT];
 
-/// The cause of runs that an agent started.
-pub const BY_AGENT: &str = "agent";
-
 /// Tools that call commands; a model in command mode does not need them.
 pub(crate) const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];

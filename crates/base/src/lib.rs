@@ -21,7 +21,9 @@ use tokio::sync::watch;
 pub use bells::Bells;
 pub use clock::{Clock, SystemClock};
 pub use error::Error;
-pub use stored::{read_instant, read_setting, read_stored, run_failure, run_inputs, run_outputs};
+pub use stored::{
+    read_instant, read_or_log, read_setting, read_stored, run_failure, run_inputs, run_outputs,
+};
 
 /// The store, the clock and the bells. Cheap to clone: all clones share them.
 #[derive(Clone)]

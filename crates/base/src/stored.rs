@@ -1,6 +1,8 @@
 //! Parsing of JSON in the store. An unreadable text is an error that names its row: a default in its place
 //! would hide the damage, and would overwrite what a person could still repair.
 
+use std::fmt::Display;
+
 use deft_model::Failure;
 use deft_store::{RunRow, Store};
 use jiff::Timestamp;
@@ -41,6 +43,12 @@ pub async fn read_instant(store: &dyn Store, name: &str) -> Result<Option<Timest
             })
     };
     stored.map(read).transpose()
+}
+
+/// Returns the value of a read that its caller can go on without. An error is logged, with the missing part.
+pub fn read_or_log<T, E: Display>(read: Result<T, E>, what: &str) -> Option<T> {
+    let logged = read.inspect_err(|error| tracing::warn!(%error, "could not read {what}"));
+    logged.ok()
 }
 
 /// Parses the inputs of a run.

@@ -152,7 +152,7 @@ fn engine(home: &Path, store: Arc<dyn Store>) -> Engine {
 async fn run(engine: &Engine, skill: &str) -> Duration {
     let fire = Fire {
         skill: skill.to_owned(),
-        cause: "bench".to_owned(),
+        cause: "bench".into(),
         ..Fire::default()
     };
     let begun = Instant::now();

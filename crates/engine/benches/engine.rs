@@ -99,7 +99,7 @@ fn fire(skill: &str) -> Fire {
     Fire {
         skill: skill.to_owned(),
         inputs: json!({ "who": "Ada" }).as_object().cloned().unwrap(),
-        cause: "bench".to_owned(),
+        cause: "bench".into(),
         ..Fire::default()
     }
 }
@@ -147,7 +147,7 @@ fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Ve
         revision: "r".to_owned(),
         tier: deft_model::Tier::Workflow,
         agent_id: "thinker".to_owned(),
-        cause: "bench".to_owned(),
+        cause: "bench".into(),
         slot: None,
         step: None,
         key: None,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deft_base::read_stored;
+use deft_base::{read_or_log, read_stored};
 use deft_library::grants::StepOperation;
 use deft_model::Object;
 use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, Store};
@@ -83,7 +83,8 @@ pub(crate) async fn find_answer(
     question: &Question,
 ) -> Option<(Answer, String)> {
     let store = &engine.parts.store;
-    let known = store.approval(&question.approval).await.ok()?;
+    let known = store.approval(&question.approval).await;
+    let known = read_or_log(known, "the stored answer to a question")?;
     let decided = known.and_then(|row| row.decision);
     if let Some(decision) = decided {
         return Some((answer(&decision.answer), decision.by));
@@ -101,7 +102,7 @@ pub(crate) async fn find_answer(
     };
     let (answer, now) = (response.answer, engine.now());
     let decided = decide(store, &question.approval, answer, &by, now).await;
-    let decided = decided.unwrap_or((answer, by));
+    let decided = read_or_log(decided, "the first answer to a question").unwrap_or((answer, by));
     if response.always && decided.0 == Answer::Yes {
         let place = (skill, revision);
         engine.remember_answer(place, question, &decided.1).await;
@@ -134,7 +135,8 @@ async fn granted(
         path,
         operation,
     };
-    let grants = engine.parts.store.grants(skill).await.ok()?;
+    let grants = engine.parts.store.grants(skill).await;
+    let grants = read_or_log(grants, "the grants of a skill")?;
     grants
         .into_iter()
         .find(|grant| place.is_covered(grant))

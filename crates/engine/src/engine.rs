@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_agents::Agents;
-use deft_base::Base;
+use deft_base::{Base, read_or_log};
 use deft_compute::Compute;
 use deft_library::{Incidents, Settings as LibrarySettings};
 use deft_llm::Models;
@@ -372,7 +372,8 @@ impl Inner {
     async fn heed_wishes(&self) {
         let driven: Vec<RunId> = self.driven.lock().keys().cloned().collect();
         for run in driven {
-            let row = self.parts.store.run(&run).await.ok().flatten();
+            let row = self.parts.store.run(&run).await;
+            let row = read_or_log(row, "a request to stop").flatten();
             if let Some(by) = row.and_then(|row| row.cancel_by) {
                 self.stop(&run, &by);
             }

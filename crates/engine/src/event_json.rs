@@ -1,6 +1,6 @@
 //! Events as the store keeps them: JSON texts.
 
-use deft_model::RunId;
+use deft_model::{Choice, RunId};
 use deft_store::{NewEvent, StoredEvent};
 use deft_workflow::Event;
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ pub(crate) fn encode(at: Timestamp, event: &Event) -> NewEvent {
     let body = written.ok().and_then(|()| String::from_utf8(body).ok());
     NewEvent {
         at,
-        kind: event.kind().to_owned(),
+        kind: event.event_type().word().to_owned(),
         // Events consist of JSON values and texts; writing them as JSON cannot fail.
         body: body.unwrap_or_default(),
     }

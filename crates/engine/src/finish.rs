@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deft_library::aftermath::{self, FinishedRun, KnownOutage, Terms};
 use deft_library::{PinnedSkill, SkillTiming};
-use deft_model::{ExhaustedAction, Failure, FailureClass, Outcome, RunId, RunStatus};
+use deft_model::{Cause, ExhaustedAction, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_outbox::{Kind, Notice};
 use deft_schedule::LATE;
 use deft_store::{
@@ -21,7 +21,7 @@ use crate::published_event::PublishedEvent;
 use crate::record::Journal;
 use crate::summary::summary;
 use crate::transcript::has_notice;
-use crate::{DETACHED, EVENT, Error, JOB_SKILL, reply, session_log};
+use crate::{Error, JOB_SKILL, reply, session_log};
 
 /// Tools that send a message to a person; a run that used one needs no notice about its end.
 const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
@@ -95,7 +95,7 @@ fn unwatched_failure(ending: &EndedRun<'_>) -> Option<Write> {
         outcome,
         Outcome::Error | Outcome::Blocked | Outcome::Interrupted
     );
-    if run.cause != DETACHED || !failed {
+    if run.cause != Cause::Detached || !failed {
         return None;
     }
     let why = summary(ending.finished);
@@ -256,7 +256,7 @@ impl Inner {
     /// Returns the slot of a run, and whether it started long after it. For an event, the slot is the time of
     /// admission.
     fn slot_of(&self, run: &RunRow) -> (Option<Timestamp>, bool) {
-        let event = (run.cause == EVENT).then_some(run.admitted_at);
+        let event = (run.cause == Cause::Event).then_some(run.admitted_at);
         let begun = self.base.held_schedule_time();
         let begun = begun.unwrap_or(run.admitted_at);
         let late = run

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Authority, Object, Overlap, RunId, RunOrigin, Skill};
+use deft_model::{Authority, Cause, Object, Overlap, RunId, RunOrigin, Skill};
 use deft_store::{RunRow, SlotStep, Write};
 use deft_workflow::Event;
 use jiff::Timestamp;
@@ -14,8 +14,8 @@ pub struct Fire {
     pub skill: String,
     /// Its arguments.
     pub inputs: Object,
-    /// What fired it: `cli`, `schedule`, `api`, …
-    pub cause: String,
+    /// What fired it.
+    pub cause: Cause,
     /// A run with the same key is never stored twice.
     pub key: Option<String>,
     /// The slot that the run is for.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deft_base::{run_failure, run_outputs};
 use deft_library::with_authority;
-use deft_model::{Authority, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId};
+use deft_model::{Authority, Cause, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId};
 use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use deft_wire::job::{JobStatus, JobView};
@@ -52,7 +52,7 @@ impl Engine {
         let fire = Fire {
             skill: JOB_SKILL.to_owned(),
             content: Some(Arc::new(skill)),
-            cause: "job".to_owned(),
+            cause: Cause::Job,
             origin,
             ..Fire::default()
         };

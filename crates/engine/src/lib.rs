@@ -54,7 +54,7 @@ pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
     allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,
 };
-pub use deft_base::{Clock, Error, SystemClock, read_setting};
+pub use deft_base::{Clock, Error, SystemClock, read_or_log, read_setting};
 pub use deft_library::{
     CHAT_SKILL, Command, CommandSkills, Commands, DISPATCH_SKILL, FileChange, JOB_SKILL, Library,
     NamedSkill, SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file,
@@ -76,9 +76,3 @@ pub use reply::{answer_text, question_key};
 pub use run_view::run_view;
 pub use stored_skill::{add_state, skill_standing};
 pub use transcript::Transcript;
-
-/// The cause of runs that a person queued and does not watch.
-pub const DETACHED: &str = "detached";
-
-/// The cause of runs that an event fired.
-pub const EVENT: &str = "event";

@@ -1,7 +1,7 @@
 //! Recovery: runs whose driver is gone become due again, and people can resume ended runs.
 
 use deft_base::{read_stored, run_inputs};
-use deft_model::{Outcome, RunId, RunOrigin, RunStatus, nearest};
+use deft_model::{Cause, Outcome, RunId, RunOrigin, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
 use serde::Deserialize;
@@ -209,7 +209,7 @@ impl Engine {
             skill: run.skill.clone(),
             content,
             inputs,
-            cause: "rerun".to_owned(),
+            cause: Cause::Rerun,
             origin: with.origin.clone(),
             parent: Some(Parent {
                 run: run.id.clone(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use deft_base::read_stored;
+use deft_base::{read_or_log, read_stored};
 use deft_model::{Object, RunId, TraceContext, TraceId, Usage};
 use deft_store::{NoticeFilter, NoticeRow, RunRow, SpentFilter, SpentRow, StoredEvent, run_scope};
 use deft_wire::dry_run::{DryDiagnostic, DryRun};
@@ -100,8 +100,9 @@ impl Engine {
         if !self.inner.options.traces {
             return None;
         }
-        let stored = self.store().events(Some(run), 0, FIRST).await.ok()?;
-        let events = decode_events(run, &stored).ok()?;
+        let stored = self.store().events(Some(run), 0, FIRST).await;
+        let stored = read_or_log(stored, "the trace of a run")?;
+        let events = read_or_log(decode_events(run, &stored), "the trace of a run")?;
         let caller = events.iter().find_map(|(_, event)| caller(event));
         Some(caller.map_or_else(|| TraceId::from_run(run), |caller| caller.trace))
     }
@@ -185,7 +186,7 @@ impl Engine {
 
     async fn idle_time(&self, row: &RunRow) -> Result<IdleTime, Error> {
         let mut stored = self.store().events(Some(&row.id), 0, u32::MAX).await?;
-        stored.retain(|event| tells_idle_time(&event.kind));
+        stored.retain(|event| event.event_type().is_some_and(tells_idle_time));
         Ok(idle_time(&decode_events(&row.id, &stored)?))
     }
 
@@ -215,7 +216,8 @@ impl Engine {
         let Ok(pinned) = inner.library.pinned(&row.skill, &row.revision).await else {
             return Vec::new();
         };
-        let nested = inner.nested(&row.skill, events).await.unwrap_or_default();
+        let nested = inner.nested(&row.skill, events).await;
+        let nested = read_or_log(nested, "the nested skills of a run").unwrap_or_default();
         let nested: Vec<Arc<Plan>> = nested.into_values().collect();
         let events = events.iter().map(|(at, event)| (*at, event));
         step_views(&pinned.plan, &nested, events)

@@ -1,6 +1,6 @@
 //! Tests for the public form of runs.
 
-use deft_model::{Outcome, RunId, RunStatus, WaitKind};
+use deft_model::{Cause, Outcome, RunId, RunStatus, WaitKind};
 use deft_store::{RunRow, WaitReason};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn failed() -> RunRow {
         revision: "r".to_owned(),
         tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
-        cause: "schedule".to_owned(),
+        cause: Cause::Schedule,
         slot: Some(at("2026-01-26T13:00:00Z")),
         slot_until: Some(at("2026-01-26T14:00:00Z")),
         slot_count: 2,

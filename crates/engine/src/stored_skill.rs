@@ -18,7 +18,7 @@ impl Engine {
         let pinned = self.inner.library.pin_row(row).await.ok();
         let skill = pinned.as_ref().map(|pinned| &pinned.skill);
         let content = match row.text.origin {
-            SkillOrigin::Record => self.library().content(row).await.unwrap_or_default(),
+            SkillOrigin::Record => self.library().content(row).await?,
             SkillOrigin::File => skill.map(|skill| fields(skill)).unwrap_or_default(),
         };
         let moment = self.inner.base.moment();

@@ -2,6 +2,7 @@
 //!
 //! A person who relies on a run overnight must be told that it waits.
 
+use deft_base::read_or_log;
 use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Failure, RunStatus, Tier, WaitKind};
 use deft_outbox::{Kind, Notice};
@@ -93,14 +94,15 @@ impl Inner {
     ) -> Option<Write> {
         run.slot?;
         let store = &self.parts.store;
-        let row = store.skill(&run.skill).await.ok()??;
+        let row = store.skill(&run.skill).await;
+        let row = read_or_log(row, "the skill of a waiting run")??;
         if aftermath::is_folded(row.standing.alerted_at, at) {
             return None;
         }
         let known = match missing.outage.as_deref() {
             Some(outage) => {
                 let known = self.incidents.join(outage, &run.skill, run.id.as_str(), at);
-                known.await.unwrap_or(false)
+                read_or_log(known.await, "an incident").unwrap_or(false)
             }
             None => false,
         };
@@ -114,10 +116,8 @@ impl Inner {
         };
         // Another process that changed the skill at the same time has sent the notice, or the next check
         // does.
-        store
-            .change_skill(row.id, row.version, change)
-            .await
-            .ok()??;
+        let changed = store.change_skill(row.id, row.version, change).await;
+        read_or_log(changed, "the skill of a waiting run")??;
         let what = &missing.message;
         tracing::warn!(skill = %run.skill, run = %run.id, %what, "a run waits");
         if known {

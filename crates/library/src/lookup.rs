@@ -9,14 +9,16 @@ use deft_base::Error;
 use deft_model::{DEFAULT_AGENT, DisabledReason, Skill, SkillId};
 use deft_records::Target;
 use deft_registry::LoadedSkill;
-use deft_skillfile::{Document, parse_record};
+use deft_skillfile::parse_record;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
 use serde_json::Value;
 
 use crate::Library;
 use crate::choice::{NamedSkill, RowKey, row_keys};
-use crate::rights::{read_record_text, with_authority};
-use crate::skills::{PinnedSkill, decode, encode, record_revision, stored_text, unknown_skill};
+use crate::rights::{read_record_text, unreadable_record, with_authority};
+use crate::skills::{
+    PinnedSkill, decode, encode, only_skill, record_revision, stored_text, unknown_skill,
+};
 
 /// Returns the id of a record: its slug, prefixed with its agent unless that is the default one (X6: names
 /// are unique per agent).
@@ -61,7 +63,10 @@ impl Library {
             revision: revision.to_owned(),
         };
         let content = self.store().revision(revision).await?.ok_or_else(lost)?;
-        let skill = decode(&content, &self.base.moment()).ok_or_else(lost)?;
+        let skill = decode(&content, &self.base.moment()).map_err(|why| Error::Unreadable {
+            what: format!("revision `{revision}` of skill `{skill}`"),
+            why,
+        })?;
         self.plans.add(Arc::new(skill), revision.to_owned())
     }
 
@@ -125,7 +130,7 @@ impl Library {
         if let Some(pinned) = self.plans.get(&revision) {
             return Ok(pinned);
         }
-        let stored = decode(&content, &self.base.moment()).ok_or_else(|| Error::Unstorable {
+        let stored = decode(&content, &self.base.moment()).map_err(|_| Error::Unstorable {
             skill: skill.id.to_string(),
             dialect: skill.dialect.to_string(),
         })?;
@@ -178,17 +183,16 @@ impl Library {
         };
         let content = self.store().skill_content(row.id).await?;
         let content = content.ok_or_else(lost)?;
-        let mut skill = self.read_record(&content).ok_or_else(lost)?;
+        let read = self.read_record(&content);
+        let mut skill = read.map_err(|why| unreadable_record(row, why))?;
         skill.id = SkillId::new(row.text.skill.clone());
         self.plans.add(Arc::new(skill), row.text.revision.clone())
     }
 
-    /// Parses a record as a skill; `None` if it is invalid, which the checks at creation rule out.
-    pub fn read_record(&self, content: &str) -> Option<Skill> {
+    /// Parses a record as a skill. The error says why it is invalid, which the checks at creation rule out.
+    pub fn read_record(&self, content: &str) -> Result<Skill, String> {
         let (record, authority) = read_record_text(content)?;
-        match parse_record(&Value::Object(record), &self.base.moment()).document? {
-            Document::Skill(skill) => Some(with_authority(*skill, authority)),
-            Document::Domain(_) | Document::Agent(_) => None,
-        }
+        let parsed = parse_record(&Value::Object(record), &self.base.moment());
+        Ok(with_authority(only_skill(parsed)?, authority))
     }
 }

@@ -44,7 +44,7 @@ pub struct Overlay {
 impl Overlay {
     /// Parses a stored overlay. An unreadable one leaves the skill without any rights.
     pub(crate) fn read(text: &str) -> Self {
-        let Some((mut fields, authority)) = read_record_text(text) else {
+        let Ok((mut fields, authority)) = read_record_text(text) else {
             return Self {
                 authority: Some(Authority::none()),
                 ..Self::default()

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use deft_base::Error;
+use deft_base::{Error, read_or_log};
 use deft_model::{Revision, SkillId};
 use deft_registry::{LoadedSkill, Snapshot, State};
 use deft_skillfile::Moment;
@@ -72,7 +72,11 @@ async fn read_good(
     moment: &Moment,
 ) -> Result<Option<LoadedSkill>, Error> {
     let content = store.revision(&file.revision).await?;
-    let skill = content.and_then(|content| decode(&content, moment));
+    let read = |content: String| {
+        let skill = decode(&content, moment);
+        read_or_log(skill, "the last readable content of a skill file")
+    };
+    let skill = content.and_then(read);
     let (Some(mut skill), Some(revision)) = (skill, Revision::from_hex(&file.revision)) else {
         return Ok(None);
     };
@@ -106,7 +110,11 @@ async fn recall(
     else {
         return Ok(None);
     };
-    Ok(decode(&content, moment).map(|mut skill| {
+    let skill = read_or_log(
+        decode(&content, moment),
+        "the last readable content of a skill",
+    );
+    Ok(skill.map(|mut skill| {
         skill.id = SkillId::new(text.skill.clone());
         LoadedSkill {
             skill,

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use deft_base::Error;
+use deft_base::{Error, read_or_log};
 use deft_model::{Authority, DisabledReason, Object, SkillId};
 use deft_records::{
     CheckedRecord, NormalisedRecord, Problem, Refusal, Target, ToolState, check, describe_stored,
@@ -19,7 +19,8 @@ use serde_json::Value;
 use crate::choice::NamedSkill;
 use crate::lookup::record_key;
 use crate::rights::{
-    after_change, is_only_off, read_record_text, with_authority, write_record_text,
+    after_change, is_only_off, read_record_text, unreadable_record, with_authority,
+    write_record_text,
 };
 use crate::skills::record_revision;
 use crate::standing::ReplacedBy;
@@ -188,13 +189,14 @@ impl Library {
 
     async fn record_text(&self, row: &SkillRow) -> Result<(Object, Option<Authority>), Error> {
         let text = self.store().skill_content(row.id).await?;
-        read_record_text(&text.unwrap_or_default()).ok_or_else(|| Error::RevisionLost {
+        let text = text.ok_or_else(|| Error::RevisionLost {
             skill: row.text.skill.clone(),
             revision: row.text.revision.clone(),
-        })
+        })?;
+        read_record_text(&text).map_err(|why| unreadable_record(row, why))
     }
 
-    /// Returns all records as skills, by name, without unreadable ones.
+    /// Returns all records as skills, by name, without unreadable ones, which are logged.
     pub async fn record_skills(&self) -> Result<Vec<LoadedSkill>, Error> {
         let records = SkillFilter {
             origin: Some(SkillOrigin::Record),
@@ -207,10 +209,11 @@ impl Library {
         Ok(skills)
     }
 
-    /// Returns a record as a loaded skill.
+    /// Returns a record as a loaded skill; `None` if it cannot be read, which is logged.
     pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<LoadedSkill> {
-        let content = self.store().skill_content(row.id).await.ok()??;
-        let pinned = self.pin_row(row).await.ok()?;
+        let content = self.store().skill_content(row.id).await;
+        let content = read_or_log(content, "a stored skill")??;
+        let pinned = read_or_log(self.pin_row(row).await, "a stored skill")?;
         Some(LoadedSkill {
             skill: (*pinned.skill).clone(),
             revision: record_revision(&content),

@@ -40,16 +40,22 @@ pub(crate) fn write_record_text(record: &Object, authority: Option<&Authority>) 
     Value::Object(record).to_string()
 }
 
-/// Parses a record and the rights of the agent that stored it; `None` if the text is no record. Unreadable
-/// rights allow nothing.
-pub(crate) fn read_record_text(text: &str) -> Option<(Object, Option<Authority>)> {
-    let Ok(Value::Object(mut record)) = serde_json::from_str(text) else {
-        return None;
-    };
+/// Parses a record and the rights of the agent that stored it. The error says why the text is no record.
+/// Unreadable rights allow nothing.
+pub(crate) fn read_record_text(text: &str) -> Result<(Object, Option<Authority>), String> {
+    let mut record: Object = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let authority = record.shift_remove(AUTHORITY);
     let authority =
         authority.map(|value| serde_json::from_value(value).unwrap_or_else(|_| Authority::none()));
-    Some((record, authority))
+    Ok((record, authority))
+}
+
+/// Returns the error for a record that cannot be read.
+pub(crate) fn unreadable_record(row: &SkillRow, why: String) -> Error {
+    Error::Unreadable {
+        what: format!("the record of skill `{}`", row.text.skill),
+        why,
+    }
 }
 
 /// Returns the rights of a record after a change. An agent that changes anything limits it to its own rights;

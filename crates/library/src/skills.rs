@@ -10,7 +10,9 @@ use std::sync::Arc;
 use deft_base::Error;
 use deft_model::{Authority, Dialect, Digest, Revision, Skill, SkillId, nearest_name};
 use deft_registry::{LoadedSkill, Snapshot, State};
-use deft_skillfile::{Document, Moment, Place, Profile, parse, parse_record, render};
+use deft_skillfile::{
+    Document, Moment, ParsedFile, Place, Profile, Severity, parse, parse_record, render,
+};
 use deft_workflow::Plan;
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
@@ -261,9 +263,9 @@ fn content(skill: &Skill) -> Result<Content, Error> {
     })
 }
 
-/// Parses the stored text of a skill.
-pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
-    let content: Content = serde_json::from_str(content).ok()?;
+/// Parses the stored text of a skill. The error says why it cannot be read.
+pub(crate) fn decode(content: &str, moment: &Moment) -> Result<Skill, String> {
+    let content: Content = serde_json::from_str(content).map_err(|error| error.to_string())?;
     let place = Place {
         file: &content.file,
         folder: &content.folder,
@@ -272,14 +274,23 @@ pub(crate) fn decode(content: &str, moment: &Moment) -> Option<Skill> {
     let parsed = match (&content.text, &content.record) {
         (Some(text), _) => parse(text.as_bytes(), &place, Profile::Deft, moment),
         (None, Some(record)) => parse_record(record, moment),
-        (None, None) => return None,
+        (None, None) => return Err("it has no text".to_owned()),
     };
-    match parsed.document? {
-        Document::Skill(mut skill) => {
-            skill.id = content.id.map_or(skill.id, SkillId::new);
-            skill.name = content.name.unwrap_or(skill.name);
-            Some(with_authority(*skill, content.authority))
+    let mut skill = only_skill(parsed)?;
+    skill.id = content.id.map_or(skill.id, SkillId::new);
+    skill.name = content.name.unwrap_or(skill.name);
+    Ok(with_authority(skill, content.authority))
+}
+
+/// Returns the skill that was parsed. The error says why there is none.
+pub(crate) fn only_skill(parsed: ParsedFile) -> Result<Skill, String> {
+    match parsed.document {
+        Some(Document::Skill(skill)) => Ok(*skill),
+        Some(Document::Domain(_) | Document::Agent(_)) => Err("it is no skill".to_owned()),
+        None => {
+            let mut problems = parsed.diagnostics.into_iter();
+            let first = problems.find(|problem| problem.severity == Severity::Error);
+            Err(first.map_or_else(|| "it is no skill".to_owned(), |problem| problem.message))
         }
-        Document::Domain(_) | Document::Agent(_) => None,
     }
 }

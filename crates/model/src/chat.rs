@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Object;
+use crate::choice::choice;
 
 /// One message of a conversation with a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,29 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },
+}
+
+choice! {
+    /// The author of a message.
+    MessageRole {
+        /// A person, or the engine in their place.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// The result of a call.
+        Tool = "tool",
+    }
+}
+
+impl Message {
+    /// The author of the message.
+    pub fn role(&self) -> MessageRole {
+        match self {
+            Self::User { .. } => MessageRole::User,
+            Self::Assistant { .. } => MessageRole::Assistant,
+            Self::Tool { .. } => MessageRole::Tool,
+        }
+    }
 }
 
 /// A call that a model requests.

@@ -5,11 +5,13 @@
 
 mod agent;
 mod authority;
+mod cause;
 mod chat;
 mod choice;
 mod clip;
 mod details;
 mod entry;
+mod event_type;
 mod failure;
 mod flag;
 mod handler;
@@ -32,14 +34,16 @@ mod visible;
 
 pub use agent::{Agent, AgentMode};
 pub use authority::Authority;
+pub use cause::Cause;
 pub use chat::{
-    CallArgs, Message, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage, ToolCall,
-    ToolChoice, ToolSpec, estimate_tokens,
+    CallArgs, Message, MessageRole, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage,
+    ToolCall, ToolChoice, ToolSpec, estimate_tokens,
 };
 pub use choice::{Choice, nearest, nearest_name};
 pub use clip::{clip, clip_value};
 pub use details::{DetailPlace, DetailRow, Details};
 pub use entry::PromptEntry;
+pub use event_type::EventType;
 pub use failure::{Failure, Outage};
 pub use flag::{Flag, FlagValue};
 pub use handler::Handler;

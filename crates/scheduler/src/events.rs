@@ -6,8 +6,8 @@
 //! add playbooks to prompts.
 
 use deft_base::{Error, read_instant};
-use deft_engine::{Admission, EVENT, Fire};
-use deft_model::{Overlap, RunId, SkillEvent, Trigger};
+use deft_engine::{Admission, Fire};
+use deft_model::{Cause, Overlap, RunId, SkillEvent, Trigger};
 use deft_store::{ConversationFilter, ConversationRow, SkillFilter, SkillRow};
 use jiff::{SignedDuration, Timestamp};
 
@@ -86,7 +86,7 @@ impl Scheduler {
         let pinned = self.library().pin_row(row).await?;
         let fire = Fire {
             skill: skill.clone(),
-            cause: EVENT.to_owned(),
+            cause: Cause::Event,
             key: Some(format!("{event} {skill} {at}")),
             overlap: Some(pinned.skill.policy.overlap.unwrap_or(Overlap::Queue)),
             ..Fire::default()

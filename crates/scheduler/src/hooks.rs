@@ -4,8 +4,8 @@
 //! delivery, so a repeated delivery fires nothing. Not here: signatures, which are checked earlier.
 
 use deft_base::Error;
-use deft_engine::{Admission, EVENT, Fire};
-use deft_model::{Body, Object, Overlap, RunId, Skill, Trigger};
+use deft_engine::{Admission, Fire};
+use deft_model::{Body, Cause, Object, Overlap, RunId, Skill, Trigger};
 use deft_store::{SkillFilter, SkillRow};
 
 use crate::{Scheduler, readable_timing};
@@ -67,7 +67,7 @@ impl Scheduler {
         let fire = Fire {
             skill: skill.clone(),
             inputs: declared(&pinned.skill, &delivery.values),
-            cause: EVENT.to_owned(),
+            cause: Cause::Event,
             key: Some(format!("hook {} {skill} {}", delivery.hook, delivery.key)),
             overlap: Some(pinned.skill.policy.overlap.unwrap_or(Overlap::Queue)),
             ..Fire::default()

@@ -1,5 +1,6 @@
 //! Log lines about runs that ended or are resumed.
 
+use deft_base::read_or_log;
 use deft_engine::{CHAT_SKILL, Engine, run_view};
 use deft_model::{Outcome, RunId};
 use deft_store::RunRow;
@@ -49,8 +50,8 @@ pub(crate) async fn log_recovery(engine: &Engine, runs: &[RunId]) {
 /// Returns the skill of a run and its current step: "countdown, step 3 of 5". Returns `None` for a run that
 /// cannot be read; the line omits it.
 async fn describe(engine: &Engine, run: &RunId) -> Option<String> {
-    let row = engine.store().run(run).await.ok()??;
-    let detail = engine.show(&row).await.ok()?;
+    let row = read_or_log(engine.store().run(run).await, "an interrupted run")??;
+    let detail = read_or_log(engine.show(&row).await, "an interrupted run")?;
     let skill = &row.skill;
     Some(match detail.position() {
         Some(at) => format!("{skill}, step {} of {}", at.number, at.total),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use deft_base::Error;
 use deft_engine::{Admission, AdmittedRun, Attention, Fire, LeasedRun, new_run_id};
 use deft_library::aftermath;
-use deft_model::{Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
+use deft_model::{Cause, Failure, FailureClass, Misfire, Outcome, Overlap, Policy, RunId};
 use deft_schedule::{Due, LATE, due, pace};
 use deft_store::{PassedSlots, SkillRow, SlotStep};
 use futures_util::StreamExt;
@@ -267,7 +267,7 @@ impl Scheduler {
         }
         let fire = Fire {
             skill: row.text.skill.clone(),
-            cause: "schedule".to_owned(),
+            cause: Cause::Schedule,
             slot: Some(slot),
             step: Some(coming.step.clone()),
             overlap: overlap(&coming, &pinned.skill.policy),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use deft_command::{CommandResult, Line, Problem, ProblemKind, split};
 use deft_engine::{Command, Commands};
-use deft_model::{Choice, Object, Outcome, Skill};
+use deft_model::{Cause, Choice, Object, Outcome, Skill};
 use deft_registry::discovery::{Topic, Unknown, get_skill_with};
 use deft_registry::{LoadedSkill, Snapshot};
 use deft_wire::command::{CommandStatus, CommandView};
@@ -161,7 +161,7 @@ impl CommandShell {
             start: StartRun {
                 skill: id.to_owned(),
                 inputs,
-                cause: "cmd".to_owned(),
+                cause: Cause::Command,
                 key: None,
                 origin: runs::caller_origin(),
             },

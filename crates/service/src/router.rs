@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deft_engine::read_or_log;
 use deft_model::{Failure, FailureClass, RunId};
 use deft_store::{NewNotice, RunRow, Store};
 use deft_tools::{
@@ -254,8 +255,8 @@ fn outbox(store: Option<Arc<dyn Store>>, tell: Tell) -> Arc<Notices> {
 /// Returns the run that sent the notice, whose id is the prefix of `key`. A manual call has no run.
 async fn origin(store: &dyn Store, key: &str) -> Option<RunRow> {
     let (run, _) = key.split_once('/')?;
-    // If the run cannot be read, the notice is sent without it.
-    store.run(&RunId::new(run)).await.ok().flatten()
+    let read = store.run(&RunId::new(run)).await;
+    read_or_log(read, "the run that sent a notice").flatten()
 }
 
 fn body(notice: Notice, from: Option<RunRow>) -> String {

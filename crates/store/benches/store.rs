@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use deft_model::{Outcome, Overlap, RunId};
+use deft_model::{Cause, Outcome, Overlap, RunId};
 use deft_store::prelude::*;
 use deft_store::{
     Admission, AdmissionResult, Batch, Claim, Finish, FirstClaim, Lease, NewEvent, RunState,
@@ -81,7 +81,7 @@ fn admission(n: usize, claim: Option<FirstClaim>) -> Admission {
         revision: "sha256:0123456789abcdef0123456789abcdef".to_owned(),
         tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
-        cause: "cli".to_owned(),
+        cause: Cause::Cli,
         slot: None,
         step: None,
         key: None,

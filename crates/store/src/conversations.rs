@@ -3,7 +3,7 @@
 //! The store numbers messages and searches their words. It does not interpret roles or bodies, and does not
 //! decide which part of a conversation a model gets.
 
-use deft_model::RunId;
+use deft_model::{MessageRole, RunId};
 use jiff::Timestamp;
 
 use crate::Answer;
@@ -99,8 +99,8 @@ pub struct ConversationRow {
 /// A message to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
-    /// The role of the sender: `user`, `assistant`, `tool`, …
-    pub role: String,
+    /// The author.
+    pub role: MessageRole,
     /// The message, JSON.
     pub body: String,
     /// The searchable text; empty if the message is not searchable.
@@ -116,8 +116,8 @@ pub struct MessageRow {
     pub conversation: String,
     /// The number in the conversation, from 1 without gaps.
     pub seq: u64,
-    /// The role of the sender.
-    pub role: String,
+    /// The author.
+    pub role: MessageRole,
     /// The message, JSON.
     pub body: String,
     /// The searchable text.
@@ -155,8 +155,8 @@ pub struct SearchHit {
     pub title: String,
     /// The number of the message in the conversation.
     pub seq: u64,
-    /// The role of the sender.
-    pub role: String,
+    /// The author.
+    pub role: MessageRole,
     /// When it was sent.
     pub at: Timestamp,
     /// The part of its text around the first matching word, on one line.

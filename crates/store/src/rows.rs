@@ -2,7 +2,7 @@
 //!
 //! Event bodies, inputs, outputs and errors are JSON texts that the store never parses.
 
-use deft_model::{Outcome, Overlap, RunId, RunStatus, Tier, WaitKind};
+use deft_model::{Cause, Choice, EventType, Outcome, Overlap, RunId, RunStatus, Tier, WaitKind};
 use jiff::Timestamp;
 
 use crate::{Aftermath, NewConversation, NewFact, NewMessage, SlotStep, Spend};
@@ -29,8 +29,8 @@ pub struct Admission {
     pub tier: Tier,
     /// The agent that the skill belongs to.
     pub agent_id: String,
-    /// The cause of the fire: `cli`, `schedule`, `api`, `mcp`, `message`, `rerun`, …
-    pub cause: String,
+    /// The cause of the fire.
+    pub cause: Cause,
     /// The slot that the run is for.
     pub slot: Option<Timestamp>,
     /// The move of the skill to its next slot, applied with the admission.
@@ -200,6 +200,13 @@ pub struct StoredEvent {
     pub body: String,
 }
 
+impl StoredEvent {
+    /// The type of the event; `None` if another version of deft stored it.
+    pub fn event_type(&self) -> Option<EventType> {
+        EventType::from_word(&self.kind)
+    }
+}
+
 /// A change stored with the events of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
@@ -359,7 +366,7 @@ pub struct RunRow {
     /// The agent that the skill belongs to.
     pub agent_id: String,
     /// The cause of the fire.
-    pub cause: String,
+    pub cause: Cause,
     /// The slot, or the first slot of a stretch without runs.
     pub slot: Option<Timestamp>,
     /// The last slot of such a stretch.

@@ -175,6 +175,16 @@ pub enum MessageRole {
     Tool,
 }
 
+impl From<deft_model::MessageRole> for MessageRole {
+    fn from(role: deft_model::MessageRole) -> Self {
+        match role {
+            deft_model::MessageRole::User => Self::User,
+            deft_model::MessageRole::Assistant => Self::Assistant,
+            deft_model::MessageRole::Tool => Self::Tool,
+        }
+    }
+}
+
 impl MessageRole {
     /// Returns the name used in JSON.
     pub fn word(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Re-exports the public types of `deft_model`, to save front ends the dependency.
 
 pub use deft_model::{
-    Choice, DisabledReason, Effects, ExhaustedAction, FailureClass, Message, Object, Outcome,
-    ProblemCode, Role, RunId, RunOrigin, RunStatus, SpendSubject, StepType, Tier, TraceContext,
-    Usage, Usd, WaitKind, clip, clip_value, nearest, visible, visible_json,
+    Cause, Choice, DisabledReason, Effects, ExhaustedAction, FailureClass, Message, Object,
+    Outcome, ProblemCode, Role, RunId, RunOrigin, RunStatus, SpendSubject, StepType, Tier,
+    TraceContext, Usage, Usd, WaitKind, clip, clip_value, nearest, visible, visible_json,
 };

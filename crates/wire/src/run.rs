@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "fields are named after the JSON")]
 
 use deft_model::{
-    FailureClass, Object, Outcome, ProblemCode, RunId, RunStatus, Tier, Usage, WaitKind,
+    Cause, FailureClass, Object, Outcome, ProblemCode, RunId, RunStatus, Tier, Usage, WaitKind,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -26,7 +26,8 @@ pub struct RunView {
     pub tier: Tier,
     pub agent_id: String,
     /// What fired the run.
-    pub cause: String,
+    #[schemars(with = "String")]
+    pub cause: Cause,
     /// Slot of the run; the first one if the run covers several slots.
     #[schemars(with = "Option<String>")]
     pub slot: Option<Timestamp>,

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use deft_model::{Authority, Effects, Failure, FailureClass, Object, Outcome, RunOrigin};
+use deft_model::{
+    Authority, Effects, EventType, Failure, FailureClass, Object, Outcome, RunOrigin,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -407,29 +409,29 @@ where
 }
 
 impl Event {
-    /// Returns the word for the event.
-    pub fn kind(&self) -> &'static str {
+    /// Returns the type of the event, whose word is stored beside it.
+    pub fn event_type(&self) -> EventType {
         match self {
-            Self::Prepared(_) => "prepared",
-            Self::Started(_) => "started",
-            Self::Reused { .. } => "reused",
-            Self::Skipped { .. } => "skipped",
-            Self::Listed { .. } => "listed",
-            Self::Asked { .. } => "asked",
-            Self::Answered { .. } => "answered",
-            Self::Begun(_) => "begun",
-            Self::Ended(_) => "ended",
-            Self::Agent { .. } => "agent",
-            Self::Healed { .. } => "healed",
-            Self::Woken { .. } => "woken",
-            Self::Entered { .. } => "entered",
-            Self::Continued { .. } => "continued",
-            Self::Expired { .. } => "expired",
-            Self::Closed { .. } => "closed",
-            Self::Stopped { .. } => "stopped",
-            Self::Recovered { .. } => "recovered",
-            Self::Resumed { .. } => "resumed",
-            Self::Finished(_) => "finished",
+            Self::Prepared(_) => EventType::Prepared,
+            Self::Started(_) => EventType::Started,
+            Self::Reused { .. } => EventType::Reused,
+            Self::Skipped { .. } => EventType::Skipped,
+            Self::Listed { .. } => EventType::Listed,
+            Self::Asked { .. } => EventType::Asked,
+            Self::Answered { .. } => EventType::Answered,
+            Self::Begun(_) => EventType::Begun,
+            Self::Ended(_) => EventType::Ended,
+            Self::Agent { .. } => EventType::Agent,
+            Self::Healed { .. } => EventType::Healed,
+            Self::Woken { .. } => EventType::Woken,
+            Self::Entered { .. } => EventType::Entered,
+            Self::Continued { .. } => EventType::Continued,
+            Self::Expired { .. } => EventType::Expired,
+            Self::Closed { .. } => EventType::Closed,
+            Self::Stopped { .. } => EventType::Stopped,
+            Self::Recovered { .. } => EventType::Recovered,
+            Self::Resumed { .. } => EventType::Resumed,
+            Self::Finished(_) => EventType::Finished,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Interruptions of runs, and their idle time, derived from their journal.
 
 use deft_agent::EventKind;
+use deft_model::EventType;
 use deft_wire::interruption::{IdleTime, Interruption, InterruptionCause};
 use jiff::Timestamp;
 
@@ -45,17 +46,17 @@ pub fn idle_time(events: &[(Timestamp, Event)]) -> IdleTime {
     }
 }
 
-/// Whether events of this kind affect the idle time; others need not be decoded for it.
-pub fn tells_idle_time(kind: &str) -> bool {
-    const KINDS: [&str; 6] = [
-        "asked",
-        "answered",
-        "agent",
-        "recovered",
-        "resumed",
-        "finished",
+/// Whether events of this type affect the idle time; others need not be decoded for it.
+pub fn tells_idle_time(event: EventType) -> bool {
+    const TYPES: [EventType; 6] = [
+        EventType::Asked,
+        EventType::Answered,
+        EventType::Agent,
+        EventType::Recovered,
+        EventType::Resumed,
+        EventType::Finished,
     ];
-    KINDS.contains(&kind)
+    TYPES.contains(&event)
 }
 
 /// Returns the total length of the intervals; overlaps count once.
@@ -141,7 +142,7 @@ mod tests {
         assert!(
             events
                 .iter()
-                .all(|(_, event)| tells_idle_time(event.kind()))
+                .all(|(_, event)| tells_idle_time(event.event_type()))
         );
         idle_time(&events)
     }

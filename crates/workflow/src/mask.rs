@@ -3,7 +3,7 @@
 //! A placeholder can be in any text that comes from a skill, a person or a result. Names and ids made by deft
 //! have none.
 
-use deft_model::{DetailPlace, Details, Object};
+use deft_model::{Cause, DetailPlace, Details, Object};
 use deft_wire::dry_run::{DryDiagnostic, DryLoop, DryRun, DryStep};
 use deft_wire::run::{
     CallView, JournalLine, Outage, RunDetail, RunError, RunNotice, RunView, StepError, StepView,
@@ -88,6 +88,16 @@ impl Mask for TriggerView {
     fn mask(&mut self) {
         self.config.mask();
         self.words.mask();
+    }
+}
+
+impl Mask for Cause {
+    fn mask(&mut self) {
+        if let Self::Other(word) = self
+            && let Some(masked) = mask(word)
+        {
+            *word = masked.into();
+        }
     }
 }
 

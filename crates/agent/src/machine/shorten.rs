@@ -6,6 +6,7 @@
 
 use deft_model::{Message, ModelRequest};
 
+use super::transcript::COMMAND_LABEL;
 use crate::prompt::RESULT_TAG;
 
 /// Number of characters of an old result that are kept.
@@ -69,7 +70,7 @@ fn cut(message: &mut Message, keep: usize) {
     let open = format!("<{RESULT_TAG} ");
     let text = match message {
         Message::Tool { text, .. } => text,
-        Message::User { text } if text.starts_with("command: ") && text.contains(&open) => text,
+        Message::User { text } if text.starts_with(COMMAND_LABEL) && text.contains(&open) => text,
         Message::User { .. } | Message::Assistant { .. } => return,
     };
     let Some((end, _)) = text.char_indices().nth(keep) else {

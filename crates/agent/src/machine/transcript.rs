@@ -11,6 +11,9 @@ use super::words::clip;
 use crate::prompt::neutralise;
 use crate::setup::Mode;
 
+/// Begins the result of a command in the words of a user.
+pub(super) const COMMAND_LABEL: &str = "command: ";
+
 /// Returns the task, replies, results and reminders.
 pub(super) fn messages(agent: &Agent) -> Vec<Message> {
     list_messages(agent, &agent.turns)
@@ -100,7 +103,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             }),
             ModelCall::Command(_) | ModelCall::Stray(_) => {
                 let (line, _) = neutralise(&clip(&want.name().replace('\n', " ")));
-                commands.push(format!("command: {line}\n{text}"));
+                commands.push(format!("{COMMAND_LABEL}{line}\n{text}"));
             }
         }
     }

@@ -205,7 +205,8 @@ impl Agents {
             }
             _ => normalise(args, &self.base.moment()).record,
         };
-        self.library.read_record(&Value::Object(record).to_string())
+        let text = Value::Object(record).to_string();
+        self.library.read_record(&text).ok()
     }
 
     /// Returns the calls of a skill that need a person's approval. The error names a forbidden call.

@@ -3,15 +3,16 @@
 //! A skill that another one runs counts against its own budget and the caller's, as part of the same run or
 //! as a separate run. Not here: what happens when a budget is spent.
 
-use deft_base::{Error, read_stored};
-use deft_model::{Budget, BudgetPeriod, ExhaustedAction, RunId, SpendSubject, Usd};
-use deft_store::{Limit, RunRow, SpendScope, run_scope};
+use deft_base::{Error, read_or_log, read_stored};
+use deft_model::{
+    Budget, BudgetPeriod, Cause, EventType, ExhaustedAction, RunId, SpendSubject, Usd,
+};
+use deft_store::{Limit, RunRow, SpendScope, StoredEvent, run_scope};
 use deft_workflow::{EnclosingSkill, Event, Path};
 use jiff::civil::Date;
 
 use crate::Agents;
 use crate::options::DayBudget;
-use crate::tool_names::BY_AGENT;
 
 /// Maximum nesting of runs that agents of other runs started.
 const DEEPEST: usize = 32;
@@ -75,7 +76,7 @@ impl Agents {
         let mut payers = Vec::new();
         let mut run = run.clone();
         for _ in 0..DEEPEST {
-            let key = run.key.as_deref().filter(|_| run.cause == BY_AGENT);
+            let key = run.key.as_deref().filter(|_| run.cause == Cause::Agent);
             let Some((above, call)) = key.and_then(|key| key.split_once('/')) else {
                 break;
             };
@@ -98,7 +99,8 @@ impl Agents {
         };
         let mut around = vec![own];
         let stored = self.store().events(Some(&run.id), 0, u32::MAX).await?;
-        for stored in stored.iter().filter(|stored| stored.kind == "entered") {
+        let entered = |stored: &&StoredEvent| stored.event_type() == Some(EventType::Entered);
+        for stored in stored.iter().filter(entered) {
             let event = read_stored(&stored.body, || {
                 format!("event {} of run `{}`", stored.seq, run.id)
             })?;
@@ -128,11 +130,8 @@ impl Agents {
     pub(super) async fn skill_bounds(&self, payers: &[Payer]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         for (nth, payer) in payers.iter().enumerate() {
-            let pinned = self
-                .library
-                .pinned(&payer.skill, &payer.revision)
-                .await
-                .ok();
+            let pinned = self.library.pinned(&payer.skill, &payer.revision).await;
+            let pinned = read_or_log(pinned, "the budget of a skill");
             let policy = pinned.as_ref().map(|pinned| &pinned.skill.policy);
             let budget = policy.and_then(|policy| policy.budget.as_ref());
             let zone = policy.and_then(|policy| policy.timezone.as_deref());

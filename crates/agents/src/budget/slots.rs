@@ -1,6 +1,6 @@
 //! Slots that are skipped because the daily budget of the skill is spent and demands `skip`.
 
-use deft_base::run_failure;
+use deft_base::{read_or_log, run_failure};
 use deft_library::PinnedSkill;
 use deft_model::{
     BudgetPeriod, ExhaustedAction, Failure, FailureClass, Outcome, SpendSubject, Usd,
@@ -26,7 +26,8 @@ impl Agents {
             scope: Some(scope.clone()),
             ..SpentFilter::default()
         };
-        let rows = self.store().spent(filter).await.ok()?;
+        let rows = self.store().spent(filter).await;
+        let rows = read_or_log(rows, "the costs of the day")?;
         let spent = rows.first()?;
         if let Some(why) = self.refused_today(pinned, &scope).await {
             // The check for the next slot reads this failure.
@@ -54,7 +55,8 @@ impl Agents {
             limit: Some(1),
             ..RunFilter::default()
         };
-        let last = self.store().runs(filter).await.ok()?.pop()?;
+        let last = self.store().runs(filter).await;
+        let last = read_or_log(last, "the last run of a skill")?.pop()?;
         if last.revision != pinned.revision {
             return None;
         }

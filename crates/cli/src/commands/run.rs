@@ -21,7 +21,7 @@ use deft_service::runs::{
 };
 use deft_service::{App, Lock};
 use deft_wire::FailureKind;
-use deft_wire::model::Object;
+use deft_wire::model::{Cause, Object};
 
 mod dry;
 pub(crate) mod help;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let start = StartRun {
         skill: args.name.clone(),
         inputs,
-        cause: "cli".to_owned(),
+        cause: Cause::Cli,
         key: args.key.clone(),
         origin: runs::caller_origin(),
     };

@@ -1,6 +1,6 @@
 //! Lists with more rows than fit on a screen.
 
-use deft_model::{Overlap, RunId};
+use deft_model::{Cause, Overlap, RunId};
 use deft_store::prelude::*;
 use deft_store::{Admission, NewNotice, Sqlite, SqliteOptions};
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ fn admission(n: usize, skill: &str) -> Admission {
         revision: "sha256:1".to_owned(),
         tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
-        cause: "cli".to_owned(),
+        cause: Cause::Cli,
         slot: None,
         step: None,
         key: None,

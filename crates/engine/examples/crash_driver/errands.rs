@@ -48,7 +48,7 @@ async fn begin(engine: &Engine, nth: usize, attention: &Attention) {
             "native" => Object::new(),
             _ => Object::from_iter([("n".to_owned(), json!(nth.to_string()))]),
         },
-        cause: BY.to_owned(),
+        cause: BY.into(),
         ..Fire::default()
     };
     engine.run(fire, attention.clone()).await.unwrap();

@@ -126,7 +126,7 @@ async fn work(engine: Engine, total: usize) {
         let fire = Fire {
             skill: skills[runs.len() % skills.len()].to_owned(),
             inputs: Object::new(),
-            cause: "crash test".to_owned(),
+            cause: "crash test".into(),
             ..Fire::default()
         };
         engine.run(fire, yes.clone()).await.unwrap();

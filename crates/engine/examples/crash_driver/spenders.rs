@@ -36,7 +36,7 @@ pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
             ("kind".to_owned(), json!(kind)),
             ("turns".to_owned(), json!((nth % 5).to_string())),
         ]),
-        cause: format!("process {}", std::process::id()),
+        cause: format!("process {}", std::process::id()).into(),
         ..Fire::default()
     };
     let runs: Vec<_> = (0..total)

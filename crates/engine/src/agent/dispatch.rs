@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deft_agent::Dispatch;
 use deft_agents::{AgentSkill, DispatchInputs, agent_input, agent_skill};
-use deft_model::{Failure, FailureClass, InputType, Object, RunOrigin, Skill};
+use deft_model::{Cause, Failure, FailureClass, InputType, Object, RunOrigin, Skill};
 use deft_tools::{Context, ToolLookup};
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl Engine {
             skill: DISPATCH_SKILL.to_owned(),
             content: Some(Arc::new(skill)),
             inputs: inputs.unwrap_or_default(),
-            cause: "api".to_owned(),
+            cause: Cause::Api,
             key: (!context.key.is_empty()).then(|| context.key.clone()),
             origin: RunOrigin {
                 request_id: None,

@@ -8,7 +8,7 @@ use deft_agents::{
     text_of,
 };
 use deft_base::{hex_digest, run_outputs};
-use deft_model::{Failure, InputType, Object, RunOrigin, Skill};
+use deft_model::{Cause, Failure, InputType, Object, RunOrigin, Skill};
 use deft_store::{NewConversation, RunRow, Write};
 use serde_json::json;
 use uuid::Uuid;
@@ -163,7 +163,7 @@ impl Engine {
             skill: CHAT_SKILL.to_owned(),
             content: Some(Arc::new(chat_skill(&place.agent, max_steps))),
             inputs,
-            cause: "message".to_owned(),
+            cause: Cause::Message,
             key: say.key.clone(),
             origin: say.origin.clone(),
             writes: opens.into_iter().chain([asked]).collect(),

@@ -4,13 +4,13 @@
 use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
-use deft_agents::{BY_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
+use deft_agents::{GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
 use deft_base::{run_failure, run_outputs};
 use deft_command::{CommandResult, Problem};
 use deft_library::{Command, PinnedSkill, denied, handler};
 use deft_model::{
-    Authority, Effects, Failure, FailureClass, Object, Outcome, RunId, RunOrigin, RunStatus, Skill,
-    ToolSpec,
+    Authority, Cause, Effects, Failure, FailureClass, Object, Outcome, RunId, RunOrigin, RunStatus,
+    Skill, ToolSpec,
 };
 use deft_registry::discovery::{Topic, get_skill_with, load_skill};
 use deft_store::RunRow;
@@ -209,7 +209,7 @@ impl Engine {
             skill: skill.to_owned(),
             authority,
             inputs,
-            cause: BY_AGENT.to_owned(),
+            cause: Cause::Agent,
             key: (!context.key.is_empty()).then(|| context.key.clone()),
             origin: RunOrigin {
                 request_id: None,

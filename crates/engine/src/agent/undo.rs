@@ -4,7 +4,7 @@
 //! Not here: the effects of calls. A run cannot undo what its tools did, and its record stays.
 
 use deft_base::read_stored;
-use deft_model::{Message, RunId};
+use deft_model::{Message, MessageRole, RunId};
 use deft_store::MessageRow;
 
 use crate::{Engine, Error};
@@ -54,7 +54,7 @@ fn last_exchange(rows: &[MessageRow]) -> &[MessageRow] {
     let before = match &last.run {
         Some(run) => rows.iter().rposition(|row| row.run.as_ref() != Some(run)),
         None => {
-            let asked = rows.iter().rposition(|row| row.role == "user");
+            let asked = rows.iter().rposition(|row| row.role == MessageRole::User);
             asked.and_then(|asked| asked.checked_sub(1))
         }
     };

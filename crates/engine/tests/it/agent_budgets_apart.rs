@@ -92,7 +92,7 @@ async fn raced(store: &Sqlite) -> RaceResult {
         used.output_tokens += usage.output_tokens;
         used.cost_usd += usage.cost_usd;
         used.llm_calls += usage.llm_calls;
-        processes.insert(run.cause.clone());
+        processes.insert(run.cause.to_string());
     }
     let rows = store.spent(SpentFilter::default()).await.unwrap();
     for row in &rows {

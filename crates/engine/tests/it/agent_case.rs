@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, ResumeWith, Say};
 use deft_llm::{ModelOptions, Models, Price, ProviderKind};
-use deft_model::{Effects, Failure, FailureClass, Object, RunOrigin};
+use deft_model::{Cause, Effects, Failure, FailureClass, Object, RunOrigin};
 use deft_registry::{FileReport, Snapshot, State};
 use deft_scheduler::{Pool, Scheduler};
 use deft_skillfile::Moment;
@@ -192,7 +192,7 @@ impl Case {
                 let fire = Fire {
                     skill: text.to_owned(),
                     inputs: wish["inputs"].as_object().cloned().unwrap_or_default(),
-                    cause: "cli".to_owned(),
+                    cause: Cause::Cli,
                     ..Fire::default()
                 };
                 let ran = scene.world.engine.run(fire, attention).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deft_engine::CHAT_SKILL;
 use deft_model::Outage;
-use deft_store::{SkillRow, Store};
+use deft_store::{SkillOrigin, SkillRow, Store};
 use deft_store_testkit::Memory;
 use serde_json::json;
 
@@ -105,4 +105,23 @@ async fn a_damaged_timing_is_an_error() {
         "the timing of skill `echo` cannot be read: missing field `misfire` at line 1 column 2"
     );
     assert!(world.engine.library().enable("echo").await.is_err());
+}
+
+#[tokio::test]
+async fn a_damaged_record_is_an_error_and_not_an_empty_skill() {
+    let (store, world) = world();
+    let file = world.engine.library().snapshot();
+    let file = file.skill("echo").unwrap();
+    let mut new = world.engine.library().new_file(file, at("13:00"));
+    new.text.origin = SkillOrigin::Record;
+    new.text.skill = "water".to_owned();
+    new.text.revision = "r".to_owned();
+    new.content = Some("{".to_owned());
+    store.put_skills(vec![new]).await.unwrap();
+    let row = store.skill("water").await.unwrap().unwrap();
+    let shown = world.engine.stored_skill(&row).await;
+    assert_eq!(
+        shown.unwrap_err().to_string(),
+        "the record of skill `water` cannot be read: EOF while parsing an object at line 1 column 1"
+    );
 }

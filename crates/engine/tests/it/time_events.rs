@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use deft_engine::Clock;
+use deft_model::Cause;
 use deft_scheduler::Scheduler;
 use deft_store::{NewConversation, Store};
 use deft_store_testkit::Memory;
@@ -61,13 +62,13 @@ async fn a_conversation_that_has_ended_fires_skills_once() {
         assert_eq!(t.after_minutes(1).await, 1, "once is enough");
         assert_eq!(t.after_minutes(13).await, 2, "and so has the second one");
         assert_eq!(t.after_minutes(60).await, 2);
-        let causes: Vec<String> = t
+        let causes: Vec<Cause> = t
             .runs("backfill")
             .await
             .into_iter()
             .map(|run| run.cause)
             .collect();
-        assert_eq!(causes, ["event", "event"]);
+        assert_eq!(causes, [Cause::Event, Cause::Event]);
         // The messages of a skill are not a conversation with a person.
         t.say("conv_3", "skill:backfill").await;
         assert_eq!(t.after_minutes(30).await, 2);

@@ -10,7 +10,7 @@ use deft_compute::Compute;
 use deft_engine::{
     Admission, Attention, Clock, Engine, Fire, Options, Parts, PublishedEvent, RerunWith, Skills,
 };
-use deft_model::{Effects, Failure, Object};
+use deft_model::{Cause, Effects, Failure, Object};
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
 use deft_store::{RunRow, Store};
@@ -223,7 +223,7 @@ pub(crate) fn fire(skill: &str, inputs: &Value) -> Fire {
     Fire {
         skill: skill.to_owned(),
         inputs: inputs.as_object().cloned().unwrap_or_default(),
-        cause: "cli".to_owned(),
+        cause: Cause::Cli,
         ..Fire::default()
     }
 }

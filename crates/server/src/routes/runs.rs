@@ -11,7 +11,7 @@ use deft_wire::api::{
     CancelView, RerunRequest, ResumeRequest, RunListQuery, RunPage, StartRunRequest, WaitQuery,
 };
 use deft_wire::dry_run::DryRun;
-use deft_wire::model::{RunId, RunStatus};
+use deft_wire::model::{Cause, RunId, RunStatus};
 use deft_wire::requests::PruneRequest;
 use deft_wire::run::{EventList, PrunedRuns, RunArchive, RunDocument};
 use deft_wire::token::TokenScope as Scope;
@@ -189,7 +189,7 @@ fn start(call: Call<WaitQuery, StartRunRequest>) -> BoxFuture<'static, Done<Answ
         let start = StartRun {
             skill: call.body.skill,
             inputs: call.body.inputs,
-            cause: "api".to_owned(),
+            cause: Cause::Api,
             key: call.key.or(call.body.key),
             origin: call.origin,
         };

@@ -1,6 +1,7 @@
 //! Checks of the store: disabled skills, undelivered notices, open approvals, interrupted runs, and the
 //! clock.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use deft_model::{DisabledReason, Outcome, RunStatus};
@@ -16,12 +17,25 @@ pub(super) async fn check(app: &App, found: &mut Findings) {
     check_clock(app, found).await;
 }
 
+/// Returns the value of a read. A read that failed is a finding about `subject`.
+fn readable<T, E: Display>(subject: &str, read: Result<T, E>, found: &mut Findings) -> Option<T> {
+    let error = match read {
+        Ok(read) => return Some(read),
+        Err(error) => error,
+    };
+    let hint = "restore the database from a backup, or delete the row that the message names";
+    found.bad("store.readable", error.to_string(), Some(hint.to_owned()));
+    found.about(subject);
+    None
+}
+
 async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     let off = |why| SkillFilter {
         disabled: Some(why),
         ..SkillFilter::default()
     };
-    if let Ok(rows) = store.skills(off(DisabledReason::Failures)).await
+    let failing = store.skills(off(DisabledReason::Failures)).await;
+    if let Some(rows) = readable("disabled skills", failing, found)
         && !rows.is_empty()
     {
         let names: Vec<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
@@ -29,7 +43,8 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
         let hint = "`deft runs list --skill NAME` says why, `deft skills enable NAME` forgives";
         found.bad("skills.failing", message, Some(hint.to_owned()));
     }
-    if let Ok(rows) = store.skills(off(DisabledReason::MissingTools)).await
+    let waiting = store.skills(off(DisabledReason::MissingTools)).await;
+    if let Some(rows) = readable("waiting skills", waiting, found)
         && !rows.is_empty()
     {
         let names: Vec<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
@@ -41,15 +56,16 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
         status: Some(NoticeStatus::Dead),
         ..NoticeFilter::default()
     };
-    if let Ok(rows) = store.notices(dead).await
+    if let Some(rows) = readable("notices", store.notices(dead).await, found)
         && !rows.is_empty()
     {
         let message = format!("{} never arrived", counted(rows.len(), "notice"));
         let hint = "`deft notices list --dead` says why, `deft notices retry` tries again";
         found.bad("notices.dead", message, Some(hint.to_owned()));
     }
-    let asked = store.approvals(false).await.unwrap_or_default();
-    if !asked.is_empty() {
+    if let Some(asked) = readable("approvals", store.approvals(false).await, found)
+        && !asked.is_empty()
+    {
         let message = format!("waiting for an answer: {}", counted(asked.len(), "run"));
         found.note(
             "approvals.open",
@@ -71,7 +87,10 @@ async fn check_orphans(app: &App, found: &mut Findings) {
         statuses: vec![RunStatus::Running],
         ..RunFilter::default()
     };
-    let (Ok(ended), Ok(mut left)) = (store.runs(ended).await, store.runs(running).await) else {
+    let Some(ended) = readable("interrupted runs", store.runs(ended).await, found) else {
+        return;
+    };
+    let Some(mut left) = readable("running runs", store.runs(running).await, found) else {
         return;
     };
     left.retain(|row| app.engine.is_abandoned(row));
@@ -89,7 +108,7 @@ async fn check_orphans(app: &App, found: &mut Findings) {
 
 /// Finds skills that will not fire for a long time because the clock was once ahead.
 async fn check_clock(app: &App, found: &mut Findings) {
-    let Ok(check) = app.scheduler().check_clock().await else {
+    let Some(check) = readable("slots", app.scheduler().check_clock().await, found) else {
         return;
     };
     let show = |at| deft_schedule::show(at, &app.zone);
@@ -109,5 +128,30 @@ async fn check_clock(app: &App, found: &mut Findings) {
         let hint =
             "see that the clock of the host is right; slots that were settled do not fire again";
         found.note("clock.agrees", message, hint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_wire::check::CheckStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_read_that_fails_is_a_finding() {
+        let mut found = Findings::default();
+        assert_eq!(readable("notices", Ok::<_, String>(1), &mut found), Some(1));
+        assert_eq!(found, Findings::default());
+        let damaged = Err::<i32, _>("row 4 of table `notice` is damaged");
+        assert_eq!(readable("notices", damaged, &mut found), None);
+        let [check] = found.0.as_slice() else {
+            panic!("one finding: {found:?}");
+        };
+        assert_eq!(
+            (check.id.as_str(), check.status),
+            ("store.readable", CheckStatus::Bad)
+        );
+        assert_eq!(check.subject.as_deref(), Some("notices"));
+        assert_eq!(check.message, "row 4 of table `notice` is damaged");
     }
 }

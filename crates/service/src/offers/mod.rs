@@ -13,7 +13,7 @@ pub use tool::{OfferedTool, own_tools};
 use std::sync::Arc;
 
 use deft_engine::{Command, SkillSet};
-use deft_model::{Object, Revision, RunOrigin, Skill};
+use deft_model::{Cause, Object, Revision, RunOrigin, Skill};
 use deft_registry::discovery::{is_hidden, skill_tool};
 use deft_skillfile::render;
 use deft_wire::model::{Effects, Tier};
@@ -26,7 +26,7 @@ use crate::runs::StartRun;
 use crate::skills::skill_inputs;
 
 /// The recorded cause of runs that other programs start through these offers.
-pub const CAUSE: &str = "mcp";
+pub const CAUSE: Cause = Cause::Mcp;
 
 /// A snapshot of all skills.
 #[derive(Clone)]
@@ -134,7 +134,7 @@ impl SkillOffers {
             SkillRequest::Run(StartRun {
                 skill: skill.to_owned(),
                 inputs,
-                cause: CAUSE.to_owned(),
+                cause: CAUSE,
                 key: None,
                 origin: RunOrigin::default(),
             })

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_config::env;
-use deft_engine::{DETACHED, Error, Fire};
-use deft_model::{InputType, Object, RunOrigin, TraceContext};
+use deft_engine::{Error, Fire};
+use deft_model::{Cause, InputType, Object, RunOrigin, TraceContext};
 use deft_wire::dry_run::DryRun;
 use deft_wire::run::{RunView, StepStatus};
 use deft_wire::{Done, Failure};
@@ -27,7 +27,7 @@ pub struct StartRun {
     /// The inputs.
     pub inputs: Object,
     /// The recorded cause.
-    pub cause: String,
+    pub cause: Cause,
     /// The key of the run; a key never runs twice.
     pub key: Option<String>,
     /// The request that asks for the run.
@@ -172,7 +172,7 @@ pub fn dry_run(app: &App, skill: &str, inputs: &Object) -> Done<DryRun> {
 
 /// Stores a run for a daemon to drive.
 pub fn queue(app: &App, start: StartRun) -> Done<RunView> {
-    let cause = DETACHED.to_owned();
+    let cause = Cause::Detached;
     admit(app, StartRun { cause, ..start })
 }
 

@@ -59,10 +59,6 @@ struct CallCounts {
 impl CallCounts {
     fn read(&mut self, event: &EventView) {
         let run = &event.execution_id;
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "all other events concern no call of a tool"
-        )]
         match &event.body {
             EventBody::StepStarted(begin)
             | EventBody::StepRetried(begin)
@@ -90,7 +86,29 @@ impl CallCounts {
                 place,
                 ..
             } => self.end(event, agent_call(place, *turn, *call), error.as_ref()),
-            _ => {}
+            // All other events concern no call of a tool.
+            EventBody::SkillStarted { .. }
+            | EventBody::StepSkipped(_)
+            | EventBody::ItemSkipped(_)
+            | EventBody::AutoHealTriggered { .. }
+            | EventBody::AutoHealCompleted { .. }
+            | EventBody::ConfirmationRequired(_)
+            | EventBody::ConfirmationAnswered(_)
+            | EventBody::SkillRecovered { .. }
+            | EventBody::SkillResumed { .. }
+            | EventBody::SkillCompleted { .. }
+            | EventBody::SkillFailed(_)
+            | EventBody::SkillSkipped(_)
+            | EventBody::SkillMissed(_)
+            | EventBody::SkillBlocked(_)
+            | EventBody::SkillCancelled(_)
+            | EventBody::AgentStarted { .. }
+            | EventBody::ModelReplied { .. }
+            | EventBody::ModelFailed { .. }
+            | EventBody::ToolAnswered(_)
+            | EventBody::ToolRefused(_)
+            | EventBody::AgentDispatched { .. }
+            | EventBody::AgentFinished { .. } => {}
         }
     }
 

@@ -23,7 +23,7 @@ use crate::ids::IdKind;
 use crate::shape::read_word;
 use crate::trash;
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
-use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, MessageRole, PromptView};
+use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, PromptView};
 use deft_wire::{Done, Failure};
 
 /// Maximum number of messages of a conversation that are read.
@@ -372,36 +372,32 @@ impl Talk for Host {
         Box::pin(async move {
             let store = self.engine.store();
             let rows = store.messages(id, 0, MOST_MESSAGES).await.map_err(stored)?;
-            let messages = rows.into_iter().map(|row| {
-                Ok(ChatMessage {
-                    role: role(&row.conversation, &row.role)?,
-                    conversation: row.conversation,
-                    seq: row.seq,
-                    text: if row.text.is_empty() {
-                        live::summary(&row.body)
-                    } else {
-                        row.text
-                    },
-                    at: row.at,
-                })
+            let messages = rows.into_iter().map(|row| ChatMessage {
+                role: row.role.into(),
+                conversation: row.conversation,
+                seq: row.seq,
+                text: if row.text.is_empty() {
+                    live::summary(&row.body)
+                } else {
+                    row.text
+                },
+                at: row.at,
             });
-            messages.collect()
+            Ok(messages.collect())
         })
     }
 
     fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let hits = self.engine.store().search_conversations(words, limit).await;
-            let messages = hits.map_err(stored)?.into_iter().map(|hit| {
-                Ok(ChatMessage {
-                    role: role(&hit.conversation, &hit.role)?,
-                    conversation: hit.conversation,
-                    seq: hit.seq,
-                    text: hit.snippet,
-                    at: hit.at,
-                })
+            let messages = hits.map_err(stored)?.into_iter().map(|hit| ChatMessage {
+                role: hit.role.into(),
+                conversation: hit.conversation,
+                seq: hit.seq,
+                text: hit.snippet,
+                at: hit.at,
             });
-            messages.collect()
+            Ok(messages.collect())
         })
     }
 
@@ -427,10 +423,6 @@ impl Talk for Host {
 
 fn stored(error: deft_store::Error) -> Failure {
     failure(&deft_engine::Error::from(error))
-}
-
-fn role(conversation: &str, word: &str) -> Done<MessageRole> {
-    read_word(&format!("conversation `{conversation}`"), word)
 }
 
 fn conversation(row: ConversationRow) -> ConversationView {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_engine::question_key;
+use deft_engine::{question_key, read_or_log};
 use deft_store::{NoticeFilter, NoticeStatus, Store};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
@@ -76,7 +76,7 @@ pub(super) async fn message_of(store: &dyn Store, approval: &str) -> Option<i64>
         ..NoticeFilter::default()
     };
     let key = question_key(approval);
-    let sent = store.notices(filter).await.ok()?;
+    let sent = read_or_log(store.notices(filter).await, "the message with a question")?;
     let row = sent.into_iter().find(|row| row.key == key)?;
     deft_channels::first_message(&row.receipt?)
 }

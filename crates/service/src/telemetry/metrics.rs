@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_config::Config;
-use deft_engine::{Engine, PublishedEvent};
-use deft_model::RunId;
+use deft_engine::{Engine, read_or_log};
+use deft_model::{EventType, RunId};
 use deft_store::StoredEvent;
 use deft_telemetry::{
     Metric, ReceiverClient, Registry, RunFold, StateReader, measure, prometheus_text,
@@ -167,10 +167,15 @@ impl Metrics {
             }
             place.runs.insert(stored.run.clone(), fold);
         }
-        let (Some(fold), Ok(event)) = (
-            place.runs.get_mut(&stored.run),
-            serde_json::from_str(&stored.body),
-        ) else {
+        let event = match serde_json::from_str(&stored.body) {
+            Ok(event) => event,
+            Err(error) => {
+                let (run, seq) = (&stored.run, stored.seq);
+                tracing::warn!(%run, seq, %error, "an event cannot be read and is not counted");
+                return Ok(());
+            }
+        };
+        let Some(fold) = place.runs.get_mut(&stored.run) else {
             return Ok(());
         };
         let ended = fold.apply(stored.at, &event);
@@ -190,10 +195,14 @@ impl Metrics {
             return Ok(None);
         };
         let mut fold = RunFold::new(facts(&row), false);
-        if before.kind == "started" || before.kind == "prepared" {
+        let begins = [Some(EventType::Started), Some(EventType::Prepared)];
+        if begins.contains(&before.event_type()) {
             return Ok(Some(fold));
         }
-        let earlier: Vec<PublishedEvent> = self.engine.published(&row, 0).await.unwrap_or_default();
+        let earlier = self.engine.published(&row, 0).await;
+        let Some(earlier) = read_or_log(earlier, "the events of a run to count") else {
+            return Ok(None);
+        };
         for event in earlier.iter().filter(|event| event.seq < before.seq) {
             drop(fold.apply(event.at, &event.event));
         }

@@ -91,7 +91,7 @@ fn facts(row: &RunRow) -> RunFacts {
         skill: row.skill.clone(),
         revision: row.revision.clone(),
         tier: row.tier,
-        cause: row.cause.clone(),
+        cause: row.cause.to_string(),
         slot: row.slot,
     }
 }

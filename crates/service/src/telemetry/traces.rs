@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deft_config::Config;
 use deft_engine::{Engine, Error, PublishedEvent};
-use deft_model::RunId;
+use deft_model::{EventType, RunId};
 use deft_telemetry::{Exporter, RunFold, Span, SpanMaker, StateReader};
 use deft_workflow::Event;
 use tokio::runtime::Handle;
@@ -142,7 +142,7 @@ impl RunWatch {
             let is_last = events.len() < PAGE as usize;
             for event in events {
                 (self.seen, self.covered) = (event.seq, event.seq);
-                if event.kind == "finished" {
+                if event.event_type() == Some(EventType::Finished) {
                     self.export(&event.run, event.seq).await;
                 }
             }

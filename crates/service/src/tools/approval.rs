@@ -1,6 +1,6 @@
 //! Standing grants for all calls of a tool in chats (`always`): shown with the tool, and revoked.
 
-use deft_engine::allows_tool;
+use deft_engine::{allows_tool, read_or_log};
 use deft_store::{Grant, Store};
 use deft_tools::ToolInfo;
 use deft_wire::tool::{ForgottenTools, ToolApproval, ToolGrant};
@@ -36,7 +36,7 @@ impl ApprovalState {
 /// Returns the grant for all calls of a tool, even if the tool has changed since.
 pub(super) async fn find(store: &dyn Store, tool: &ToolInfo) -> Option<Grant> {
     let full = tool.full_name();
-    let grants = store.all_grants().await.ok()?;
+    let grants = read_or_log(store.all_grants().await, "the grants of a tool")?;
     let mut for_tool = grants.into_iter().filter(|it| it.tool() == Some(&full));
     // A valid grant has precedence over one for an older version of the tool.
     let first = for_tool.next()?;

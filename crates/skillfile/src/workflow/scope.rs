@@ -167,7 +167,7 @@ impl Scope<'_> {
         });
         for (span, problem) in uses {
             sink.report_as(problem.severity, problem.rule, span, problem.message)
-                .maybe_help(problem.help);
+                .maybe_help(problem.help.map(Help::into_text));
         }
     }
 
@@ -202,10 +202,11 @@ impl Scope<'_> {
             } else {
                 format!("{}, so it is always None here", problem.message)
             };
-            let near = problem
-                .help
-                .filter(|help| problem.rule == Rule::LaterName || help.starts_with("did you mean"));
-            let near = constant(&name.name).or(near);
+            let near = problem.help.filter(|help| match help {
+                Help::Near(_) => true,
+                Help::Define(_) | Help::Fallback(_) => problem.rule == Rule::LaterName,
+            });
+            let near = constant(&name.name).or(near.map(Help::into_text));
             sink.report_as(Severity::Warning, problem.rule, span, message)
                 .maybe_help(near);
         }
@@ -269,11 +270,11 @@ impl Scope<'_> {
             return None;
         }
         let near =
-            nearest(attribute, known).map(|near| format!("did you mean `{}.{near}`?", used.name));
+            nearest(attribute, known).map(|near| Help::Near(format!("{}.{near}", used.name)));
         let help = near.unwrap_or_else(|| match what {
-            "secret" => format!("add `{attribute}` to `secrets`"),
-            "input" => format!("add an input named `{attribute}`, or guard it: `| default('…')`"),
-            _ => "add the step".to_owned(),
+            "secret" => Help::Define(format!("add `{attribute}` to `secrets`")),
+            "input" => Help::Fallback(format!("add an input named `{attribute}`")),
+            _ => Help::Define("add the step".to_owned()),
         });
         Some(Use::undefined(
             format!("unknown {what} `{attribute}`"),
@@ -323,8 +324,8 @@ impl Scope<'_> {
             },
             help: match (later, first == at) {
                 (_, true) => None,
-                (true, false) => Some(format!("move the step `{provider}` up")),
-                (false, _) => Some(format!("add `{provider}` to `depends_on`")),
+                (true, false) => Some(Help::Define(format!("move the step `{provider}` up"))),
+                (false, _) => Some(Help::Define(format!("add `{provider}` to `depends_on`"))),
             },
             range,
         })
@@ -339,14 +340,14 @@ impl Scope<'_> {
         self.providers.contains_key(name)
     }
 
-    fn suggest(&self, name: &str) -> Option<String> {
+    fn suggest(&self, name: &str) -> Option<Help> {
         let steps = self.drafts.iter().flat_map(Draft::names);
         let bare = steps.chain(BUILT_IN.iter().copied());
         if let Some(near) = nearest(name, bare) {
-            return Some(format!("did you mean `{near}`?"));
+            return Some(Help::Near(near.to_owned()));
         }
         let near = nearest(name, self.inputs.iter().map(|input| input.name.as_str()))?;
-        Some(format!("did you mean `inputs.{near}`?"))
+        Some(Help::Near(format!("inputs.{near}")))
     }
 }
 
@@ -355,28 +356,46 @@ pub(super) struct Use {
     pub(super) rule: Rule,
     severity: Severity,
     pub(super) message: String,
-    pub(super) help: Option<String>,
+    pub(super) help: Option<Help>,
     /// A narrower range than the name itself.
     range: Option<std::ops::Range<usize>>,
+}
+
+/// The remedy for a name that does not stand for anything.
+pub(super) enum Help {
+    /// Another name is similar.
+    Near(String),
+    /// Define the name: a sentence that says how.
+    Define(String),
+    /// Define the name, in a sentence that says how, or give a fallback where it is used. Only templates have
+    /// fallbacks.
+    Fallback(String),
+}
+
+impl Help {
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Near(name) => format!("did you mean `{name}`?"),
+            Self::Define(remedy) => remedy,
+            Self::Fallback(remedy) => format!("{remedy}, or guard it: `| default('…')`"),
+        }
+    }
 }
 
 impl Use {
     fn undefined(
         message: String,
-        help: Option<String>,
+        help: Option<Help>,
         range: Option<std::ops::Range<usize>>,
     ) -> Self {
-        let help = help.or_else(|| {
-            Some(
-                "define it as an input or an earlier step, or guard it: `| default('…')`"
-                    .to_owned(),
-            )
+        let help = help.unwrap_or_else(|| {
+            Help::Fallback("define it as an input or an earlier step".to_owned())
         });
         Self {
             rule: Rule::UndefinedName,
             severity: Severity::Error,
             message,
-            help,
+            help: Some(help),
             range,
         }
     }

@@ -6,7 +6,7 @@
 use deft_model::Input;
 use deft_template::{Condition, NameUse, Template};
 
-use super::scope::{Scope, constant};
+use super::scope::{Help, Scope, constant};
 use super::steps::BUILT_IN;
 use crate::diagnostic::Sink;
 use crate::python_members;
@@ -41,10 +41,14 @@ impl Scope<'_> {
             let Some(problem) = self.judge(&used, Some(at), var).filter(|_| !known) else {
                 continue;
             };
-            let help = constant(name).or(problem.help);
+            let help = problem.help.filter(|help| match help {
+                Help::Near(_) | Help::Define(_) => true,
+                Help::Fallback(_) => false,
+            });
+            let help = constant(name).or(help.map(Help::into_text));
             let place = places.span(span);
             sink.report_as(Severity::Warning, problem.rule, place, problem.message)
-                .maybe_help(help.filter(|help| !help.contains("default(")));
+                .maybe_help(help);
         }
         self.check_members(node, at, &names, sink);
     }

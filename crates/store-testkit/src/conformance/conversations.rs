@@ -1,6 +1,6 @@
 //! Rules about conversations: order, numbers, search, and repeated batches.
 
-use deft_model::RunId;
+use deft_model::{MessageRole, RunId};
 
 use super::skills::stale_end;
 use super::support::{admission, admit, append, at, first_claim, id, start, success, together};
@@ -22,7 +22,7 @@ fn new(conversation: &str, channel: &str, second: i64) -> NewConversation {
 
 fn message(text: &str, second: i64) -> NewMessage {
     NewMessage {
-        role: "user".to_owned(),
+        role: MessageRole::User,
         body: format!(r#"{{"text":"{text}"}}"#),
         text: text.to_owned(),
         at: at(second),
@@ -125,7 +125,7 @@ pub(super) async fn messages_are_numbered_without_gaps(store: &dyn Store) {
     let row = |seq, text: &str, second, run: Option<&RunId>| MessageRow {
         conversation: "c1".to_owned(),
         seq,
-        role: "user".to_owned(),
+        role: MessageRole::User,
         body: format!(r#"{{"text":"{text}"}}"#),
         text: text.to_owned(),
         run: run.cloned(),
@@ -316,7 +316,7 @@ pub(super) async fn words_are_found(store: &dyn Store) {
         channel: "telegram:7".to_owned(),
         title: "about c2".to_owned(),
         seq: 1,
-        role: "user".to_owned(),
+        role: MessageRole::User,
         at: at(4),
         snippet: "water the Größe plants, don't forget".to_owned(),
     };

@@ -1,6 +1,6 @@
 //! Rules about skills, their slots, and the effect of ended runs on them.
 
-use deft_model::{DEFAULT_AGENT, DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
+use deft_model::{Cause, DEFAULT_AGENT, DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
@@ -213,8 +213,8 @@ pub(super) async fn passed_slots_are_rows(store: &dyn Store) {
     assert_eq!((row.slot, row.slot_until), (Some(at(60)), Some(at(240))));
     assert_eq!((row.slot_count, row.outcome), (4, Some(Outcome::Missed)));
     assert_eq!(
-        (row.cause.as_str(), row.finished_at),
-        ("schedule", Some(at(60)))
+        (&row.cause, row.finished_at),
+        (&Cause::Schedule, Some(at(60)))
     );
     assert_eq!(store.next_due().await.unwrap(), Some(at(300)));
 }

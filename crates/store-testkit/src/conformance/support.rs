@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use deft_model::{Outcome, Overlap, RunId, WaitKind};
+use deft_model::{Cause, Outcome, Overlap, RunId, WaitKind};
 use jiff::Timestamp;
 
 use deft_store::WaitReason;
@@ -30,7 +30,7 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
         revision: "sha256:1".to_owned(),
         tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
-        cause: "cli".to_owned(),
+        cause: Cause::Cli,
         slot: None,
         step: None,
         key: None,

@@ -119,7 +119,7 @@ impl Talks {
             channel: talk.row.channel.clone(),
             title: talk.row.title.clone(),
             seq: row.seq,
-            role: row.role.clone(),
+            role: row.role,
             at: row.at,
             snippet: query.snippet(&row.text),
         };

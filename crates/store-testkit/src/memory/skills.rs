@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
-use deft_model::{DisabledReason, RunStatus};
+use deft_model::{Cause, DisabledReason, RunStatus};
 use jiff::Timestamp;
 
 use super::State;
@@ -230,7 +230,7 @@ impl State {
                 revision: text.revision.clone(),
                 tier: text.tier,
                 agent_id: text.agent_id.clone(),
-                cause: "schedule".to_owned(),
+                cause: Cause::Schedule,
                 slot: Some(passed.slot),
                 step: None,
                 key: None,

@@ -282,7 +282,7 @@ impl NewRun {
             row.revision,
             row.tier.word(),
             row.agent_id,
-            row.cause,
+            row.cause.as_str(),
             maybe(row.slot),
             row.key,
             row.parent.as_ref().map(RunId::as_str),

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use deft_model::RunId;
+use deft_model::{Choice, RunId};
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -136,7 +136,7 @@ fn read_message(row: &Row<'_>, conversation: &str) -> rusqlite::Result<MessageRo
     Ok(MessageRow {
         conversation: conversation.to_owned(),
         seq: row::natural(row, 0)?,
-        role: row.get(1)?,
+        role: row::word(row, 1)?,
         body: row.get(2)?,
         text: row.get(3)?,
         run: row.get::<_, Option<String>>(4)?.map(RunId::new),
@@ -181,7 +181,7 @@ impl OpenConversation {
         let added = db.prepare_cached(sql)?.execute(params![
             self.n,
             self.messages + 1,
-            message.role,
+            message.role.word(),
             run,
             place,
             micros(message.at),
@@ -270,7 +270,7 @@ pub(super) fn search(db: &Connection, query: &str, limit: u32) -> Result<Vec<Sea
                 channel: row.get(1)?,
                 title: row.get(2)?,
                 seq: row::natural(row, 3)?,
-                role: row.get(4)?,
+                role: row::word(row, 4)?,
                 at: row::instant(row, 5)?,
                 snippet: query.snippet(&row.get::<_, String>(6)?),
             })

@@ -62,7 +62,7 @@ pub(super) fn run_from(row: &Row<'_>, table: &'static str) -> Result<RunRow> {
             revision: row.get(2)?,
             tier: word(row, 3)?,
             agent_id: row.get(4)?,
-            cause: row.get(5)?,
+            cause: row.get::<_, String>(5)?.into(),
             slot: maybe_instant(row, 6)?,
             key: row.get(7)?,
             parent: row.get::<_, Option<String>>(8)?.map(RunId::new),

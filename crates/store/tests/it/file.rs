@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deft_model::{RunId, WaitKind};
+use deft_model::{MessageRole, RunId, WaitKind};
 use deft_store::WaitReason;
 use deft_store::prelude::*;
 use deft_store::{
@@ -56,7 +56,7 @@ async fn words_are_found_after_reopening_and_by_who_only_reads() {
     for id in ["c1", "c2"] {
         store.open_conversation(new(id)).await.unwrap();
         let said = NewMessage {
-            role: "user".to_owned(),
+            role: MessageRole::User,
             body: "{}".to_owned(),
             text: "drink water".to_owned(),
             at: at(2),

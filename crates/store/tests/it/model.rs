@@ -6,7 +6,7 @@ mod mind;
 
 use std::fmt::Debug;
 
-use deft_model::{Outcome, Overlap, RunId, RunStatus, WaitKind};
+use deft_model::{Cause, Outcome, Overlap, RunId, RunStatus, WaitKind};
 use deft_store::WaitReason;
 use deft_store::{
     Admission, AdmissionResult, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease,
@@ -237,7 +237,7 @@ impl Pair {
             revision: "sha256:1".to_owned(),
             tier: deft_model::Tier::Workflow,
             agent_id: "main".to_owned(),
-            cause: "cli".to_owned(),
+            cause: Cause::Cli,
             slot: slot.map(|n| at(i64::from(n))),
             step: None,
             key: key.map(|n| format!("k{n}{}", self.runs / 8)),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use deft_model::{Overlap, RunId};
+use deft_model::{Cause, Overlap, RunId};
 use deft_store::{
     Admission, AdmissionResult, Batch, Claim, FirstClaim, Lease, NewEvent, RunRow, Sqlite,
     SqliteOptions, Store,
@@ -33,7 +33,7 @@ pub(crate) fn admission(run: &str) -> Admission {
         revision: "sha256:1".to_owned(),
         tier: deft_model::Tier::Workflow,
         agent_id: "main".to_owned(),
-        cause: "cli".to_owned(),
+        cause: Cause::Cli,
         slot: None,
         step: None,
         key: None,

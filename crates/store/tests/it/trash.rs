@@ -1,6 +1,6 @@
 //! Export and restoration of rows as JSON lines.
 
-use deft_model::{Outcome, RunId};
+use deft_model::{MessageRole, Outcome, RunId};
 use deft_store::prelude::*;
 use deft_store::{
     Batch, Error, Finish, NewConversation, NewEvent, NewMessage, Prune, RunState, Trash, TrashItem,
@@ -10,7 +10,7 @@ use crate::support::{at, open, start};
 
 fn message(text: &str) -> NewMessage {
     NewMessage {
-        role: "user".to_owned(),
+        role: MessageRole::User,
         body: format!("{{\"text\":\"{text}\"}}"),
         text: text.to_owned(),
         at: at(3),

@@ -135,7 +135,7 @@ fn failure(tool: &str, problems: &[Problem]) -> Failure {
         ),
     );
     if hints.is_empty() {
-        failure.hint(format!("`deft tools show {tool}` shows what it takes"))
+        failure
     } else {
         failure.hint(hints.join("; "))
     }

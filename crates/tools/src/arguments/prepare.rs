@@ -51,8 +51,12 @@ impl Preparation<'_> {
         let checked = checked.map_err(|failure| {
             if lacks_chat {
                 failure.hint("set `notify.target` to the id of a chat")
-            } else {
+            } else if self.by_model || failure.hint.is_some() {
+                // Commands of deft are for people; a model has the schema.
                 failure
+            } else {
+                let tool = self.name;
+                failure.hint(format!("`deft tools show {tool}` shows what it takes"))
             }
         })?;
         Ok((checked, repairs))

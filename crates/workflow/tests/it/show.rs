@@ -1,6 +1,6 @@
 //! Runs as text, for snapshots.
 
-use deft_model::Failure;
+use deft_model::{Choice, Failure};
 use deft_wire::event::EventBody;
 use deft_workflow::{Call, CallEnd, Event, Next, public, step_views};
 use jiff::Timestamp;
@@ -82,7 +82,7 @@ fn clip(text: &str) -> String {
 
 /// Formats an event as a line.
 fn line(start: Timestamp, event: &Event) -> String {
-    let kind = event.kind();
+    let kind = event.event_type().word();
     let text = match event {
         Event::Prepared(prepared) => format!("{} steps", prepared.reused.len()),
         Event::Started(started) => format!("{}", Value::Object(started.inputs.clone())),

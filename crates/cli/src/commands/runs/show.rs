@@ -68,7 +68,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
         }
     };
     line("revision", run.revision.get(..12).unwrap_or_default());
-    line("cause", &run.cause);
+    line("cause", run.cause.as_str());
     line("slot", &slots(run, zone));
     if let Some(why) = &detail.check_failed {
         line("check", &format!("could not be made: {why}"));

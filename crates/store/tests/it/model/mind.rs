@@ -1,5 +1,6 @@
 //! Requests about conversations and budgets in the random sequences.
 
+use deft_model::MessageRole;
 use deft_store::{
     ConversationFilter, Estimate, Limit, NewConversation, NewMessage, Reserve, Spend, SpentFilter,
     Write,
@@ -109,7 +110,7 @@ fn scopes(bits: u8) -> Vec<String> {
 impl Pair {
     fn message(&self, text: usize) -> NewMessage {
         NewMessage {
-            role: "user".to_owned(),
+            role: MessageRole::User,
             body: format!("{}", self.now),
             text: TEXTS[text].to_owned(),
             // Clocks may disagree with the order of commits.
