@@ -20,7 +20,7 @@ pub(super) fn reference() -> String {
         let preset = match key.preset {
             Preset::Value(text) => format!("`{text}`"),
             Preset::Words(words) => words.to_owned(),
-            Preset::Needed => "needed".to_owned(),
+            Preset::Needed => "required".to_owned(),
         };
         let cells = [
             format!("`{name}`"),
@@ -37,12 +37,12 @@ pub(super) fn reference() -> String {
 
 fn heading(section: &str, since: Since) -> String {
     let later = if since == Since::Later {
-        "\nChecked and kept; this version does not use it yet.\n"
+        "\nValidated, but not used by this version.\n"
     } else {
         ""
     };
     format!(
-        "\n### `[{section}]`\n{later}\n| key | takes | default | what it does |\n| --- | --- | --- | --- |\n"
+        "\n### `[{section}]`\n{later}\n| key | type | default | description |\n| --- | --- | --- | --- |\n"
     )
 }
 
