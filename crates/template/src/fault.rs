@@ -96,8 +96,8 @@ impl Fault {
 
     #[cold]
     pub(crate) fn secret() -> Self {
-        Self::type_error("a secret cannot be changed or looked into")
-            .with_hint("pass it on as it is")
+        Self::type_error("a secret cannot be changed or read")
+            .with_hint("pass it to a tool unchanged")
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
