@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use deft_base::{run_failure, run_outputs};
 use deft_library::with_authority;
-use deft_model::{
-    Authority, Body, Dialect, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId,
-};
+use deft_model::{Authority, Body, Dialect, Object, Outcome, RunOrigin, RunStatus, Skill, SkillId};
 use deft_records::NormalisedRecord;
 use deft_store::{RunFilter, RunRow};
 use deft_wire::job::{JobStatus, JobView};
