@@ -101,7 +101,7 @@ impl Replies {
             Ok(())
         });
         if let Err(failure) = kept.await {
-            tracing::warn!("a reply is not kept: {}", failure.message);
+            tracing::warn!("cannot store a reply: {}", failure.message);
         }
     }
 
@@ -150,8 +150,9 @@ fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
     };
     match result {
         Ok(_) if retention == Retention::Secret => {
-            let message = "this request was carried out; its reply holds a secret and was sent once";
-            let hint = "if the reply was lost, revoke what it made and send the request with a new key";
+            let message =
+                "this request was carried out; its reply holds a secret and was sent once";
+            let hint = "if the reply was lost, revoke what it created and send it with a new key";
             problem(&Failure::input("sent_once", message).hint(hint))
         }
         Ok(answer) => StoredReply {
@@ -170,9 +171,8 @@ fn repeat(kept: KeptReply, body: &str) -> Done<Answer> {
         return Err(Failure::input("key_taken", message).hint("use a new key"));
     }
     let Some(reply) = kept.reply else {
-        let message =
-            "deft ended while it carried this request out; whether it took effect is not known";
-        let hint = "look whether it did; if not, send it with a new key";
+        let message = "deft stopped while processing this request; it may have taken effect";
+        let hint = "check whether it took effect; if not, send it again with a new key";
         return Err(Failure::input("key_unfinished", message).hint(hint));
     };
     Ok(Answer {
@@ -218,10 +218,15 @@ mod tests {
         for replies in [replies, open()] {
             let again = replies.once("a", b"{}", Retention::Day, count.work()).await;
             assert_eq!(body(again).unwrap(), first);
-            let other = replies.once("a", b"{1}", Retention::Day, count.work()).await;
+            let other = replies
+                .once("a", b"{1}", Retention::Day, count.work())
+                .await;
             assert_eq!(other.unwrap_err().code, "key_taken");
         }
-        open().once("b", b"{}", Retention::Day, count.work()).await.unwrap();
+        open()
+            .once("b", b"{}", Retention::Day, count.work())
+            .await
+            .unwrap();
         assert_eq!(count.0.load(Ordering::SeqCst), 2);
     }
 
@@ -262,13 +267,22 @@ mod tests {
         let replies = Replies::new(ReplyFiles::open(home.path()));
         for _ in 0..2 {
             let fault = Box::pin(async { Err(Failure::internal("engine", "broken")) });
-            let failure = replies.once("a", b"", Retention::Day, fault).await.unwrap_err();
+            let failure = replies
+                .once("a", b"", Retention::Day, fault)
+                .await
+                .unwrap_err();
             assert_eq!(failure.code, "engine");
         }
         let wrong = Box::pin(async { Err(Failure::input("invalid_input", "wrong")) });
-        replies.once("a", b"", Retention::Day, wrong).await.unwrap_err();
+        replies
+            .once("a", b"", Retention::Day, wrong)
+            .await
+            .unwrap_err();
         let count = Arc::new(Counter(AtomicU32::new(0)));
-        let kept = replies.once("a", b"", Retention::Day, count.work()).await.unwrap();
+        let kept = replies
+            .once("a", b"", Retention::Day, count.work())
+            .await
+            .unwrap();
         assert_eq!((kept.status.as_u16(), kept.is_problem), (400, true));
     }
 }

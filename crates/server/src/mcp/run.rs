@@ -115,12 +115,7 @@ pub(super) fn drive_in_background(server: &McpServer, work: RunWork) {
 }
 
 /// Decides what a call asks for. A request state that deft never sent to such a client is a protocol error.
-fn prepare(
-    app: &App,
-    call: RunCall,
-    ask_by: AskBy,
-    by: &str,
-) -> Result<Done<Work>, ErrorData> {
+fn prepare(app: &App, call: RunCall, ask_by: AskBy, by: &str) -> Result<Done<Work>, ErrorData> {
     match call.retry.state {
         Some(state) => {
             let responses = call.retry.responses.unwrap_or_default();
@@ -140,7 +135,10 @@ fn prepare(
                     continue;
                 };
                 if !open_questions(app, &state).contains(&id) {
-                    return Err(ErrorData::invalid_params("the question is not open", None));
+                    return Err(ErrorData::invalid_params(
+                        "the approval is not pending",
+                        None,
+                    ));
                 }
                 if let Err(failure) = approvals::answer(app, &id, answer, false, by) {
                     return Ok(Err(failure));

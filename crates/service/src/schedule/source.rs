@@ -68,7 +68,7 @@ impl Source {
             match self.read_row(row, now)? {
                 Some(found) => return Ok(found),
                 None if row.text.origin == SkillOrigin::Record => {
-                    return Err(no_schedule(name, "only when asked for"));
+                    return Err(no_schedule(name, "only on demand"));
                 }
                 None => {}
             }
@@ -137,7 +137,7 @@ impl Source {
 
 fn no_schedule(name: &str, fires: &str) -> Failure {
     let message = format!("skill `{name}` has no schedule: it fires {fires}");
-    let hint = format!("`deft schedule add {name} \"weekdays 9:00\"` gives it one");
+    let hint = format!("`deft schedule add {name} \"weekdays 9:00\"` adds one");
     Failure::input("no_schedule", message).hint(hint)
 }
 

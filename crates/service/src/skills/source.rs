@@ -42,7 +42,7 @@ pub fn write_source(workspace: &Workspace, name: &str, write: &SkillWrite) -> Do
     let now = read(workspace, loaded)?;
     if !now.writable {
         let message = format!("`{}` is not in the skills of this home", now.path);
-        return Err(Failure::input("not_ours", message).hint("change the file where it is kept"));
+        return Err(Failure::input("not_ours", message).hint("change the file at its source"));
     }
     if now.hash != write.base_hash {
         let message = format!("`{}` has changed since it was read", now.path);
@@ -111,7 +111,8 @@ mod tests {
             let joined = writers.into_iter().map(|writer| writer.join().unwrap());
             joined.collect()
         });
-        let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(|(_, result)| result.is_ok());
+        let (won, lost): (Vec<_>, Vec<_>) =
+            results.into_iter().partition(|(_, result)| result.is_ok());
         assert_eq!(won.len(), 1);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text(won[0].0));
         for (_, result) in lost {
