@@ -76,9 +76,9 @@ fn record_text(record: &StoredSkill) -> String {
     lines.add_some("fires", record.trigger.words.as_ref());
     lines.add_some("next", record.trigger.next.first());
     let disabled = record.disabled_reason.map(disabled_words);
-    lines.add("off because", disabled.unwrap_or_default());
+    lines.add("disabled", disabled.unwrap_or_default());
     lines.add_some("last run", record.last_run_at.as_ref());
-    lines.add_some("came to", record.last_run_summary.as_ref());
+    lines.add_some("cost", record.last_run_summary.as_ref());
     lines.add("tags", record.tags.join(", "));
     if let Some(details) = &record.described {
         add_details(&mut lines, details);
@@ -152,8 +152,8 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.add("runs as", format!("{}{role}", skill.tier));
     lines.add_some("fires", skill.trigger.words.as_ref());
     match (skill.clashes_with, &skill.standing, skill.disabled_reason) {
-        (Some(record), _, _) => lines.add("off because", format!("record {record} has its name")),
-        (None, Some(_), Some(why)) => lines.add("off because", disabled_words(why)),
+        (Some(record), _, _) => lines.add("disabled", format!("record {record} has its name")),
+        (None, Some(_), Some(why)) => lines.add("disabled", disabled_words(why)),
         (None, None, _) if !skill.enabled => lines.add("enabled", "no"),
         (None, Some(_) | None, _) => lines.add_some("next", skill.trigger.next.first()),
     }
@@ -228,7 +228,7 @@ fn change_words(change: &SkillChange, id: &str) -> String {
         [] => format!("by {by}"),
         fields => format!("{} by {by}", fields.join(", ")),
     };
-    format!("{what}; `deft skills restore {id}` drops that")
+    format!("{what}; `deft skills restore {id}` discards that")
 }
 
 fn plain(value: &Value) -> String {
