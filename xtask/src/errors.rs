@@ -244,7 +244,8 @@ fn pages() -> BTreeMap<String, String> {
             "left: codes, right: entries of xtask/errors/{file}.md"
         );
         index.push_str(&format!("\n## {}\n\n", family.heading));
-        index.push_str("| code | meaning |\n| --- | --- |\n");
+        let column = if file == "rules" { "rule" } else { "meaning" };
+        index.push_str(&format!("| code | {column} |\n| --- | --- |\n"));
         for code in &family.codes {
             let entry = &entries[code];
             let meaning = meaning(&family, code, entry);

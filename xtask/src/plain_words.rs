@@ -1,9 +1,9 @@
-//! Checks the mechanical part of plain English (`docs/style.md`): types are nouns, functions are verbs, and
-//! comments name the actor.
+//! Checks the mechanical part of plain English (`docs/style.md`): types are nouns, functions are verbs,
+//! comments name the actor, and messages use ordinary words.
 //!
 //! Not here: whether a sentence is good. Reviewers decide that.
 
-use crate::source::{blank, words};
+use crate::source::{Source, blank, literals, product_sources, words};
 use crate::support::{files, root};
 
 /// Words that end like a participle but are nouns of the field, each with its meaning.
@@ -49,6 +49,69 @@ const HIDDEN_ACTORS: &[&str] = &[
     "somewhere else",
     "whoever",
 ];
+
+/// Phrases that no text in the product uses, each with an example of what to write. Only phrases that have no
+/// good use are listed.
+const PHRASES: &[(&str, &str)] = &[
+    ("again and again", "repeatedly"),
+    ("anybody", "a person, a caller"),
+    ("at most so", "maximum number of"),
+    ("at work", "running"),
+    ("became of", "the result of"),
+    ("becomes of", "what happens to"),
+    ("came of", "the result of"),
+    ("counts more", "overrides"),
+    ("deft is up", "the daemon is running"),
+    ("due once", "run due schedules once"),
+    ("everybody", "all users"),
+    ("for good", "permanently"),
+    ("forgiven", "the failure count is reset"),
+    ("forgives", "resets the failure count"),
+    ("from 0 on", "of at least 0"),
+    ("from 1 on", "of at least 1"),
+    ("goes on", "continues"),
+    ("going on", "running"),
+    ("hung up", "closed the connection"),
+    ("in trouble", "failed"),
+    ("is gone", "was removed, has exited"),
+    ("is over", "has finished"),
+    ("is settled", "was handled"),
+    ("is up", "is running"),
+    ("length of time", "duration"),
+    ("list of texts", "list of strings"),
+    ("mended", "repaired"),
+    ("mending", "healing"),
+    ("nobody", "no server, no person"),
+    ("nothing says", "the setting does not select"),
+    ("of peace", "retry after"),
+    ("remedies", "`heal` rules"),
+    ("remedy", "`heal` rule"),
+    ("rests until", "next try at"),
+    ("says more", "shows details"),
+    ("says nothing", "default"),
+    ("says which", "lists them"),
+    ("says why", "shows why"),
+    ("send out", "dispatch"),
+    ("sends out", "dispatches"),
+    ("sent out", "dispatched"),
+    ("so many", "maximum number of"),
+    ("so much", "maximum size of"),
+    ("somebody", "a person, a process"),
+    ("switched off", "disabled"),
+    ("switches it on", "enables it"),
+    ("takes it back", "revokes it"),
+    ("taken back", "revoked, removed"),
+    ("there is no skill", "unknown skill"),
+    ("under way", "running"),
+    ("were settled", "were handled"),
+    ("what there is", "all skills"),
+    ("which there is not", "unknown"),
+    ("whoever", "the caller that"),
+    ("written down", "in plain text"),
+];
+
+/// Sentences that use one of the phrases in another meaning.
+const OTHER_MEANINGS: &[&str] = &[" each command goes on its own line "];
 
 #[test]
 fn types_are_nouns() {
@@ -105,6 +168,28 @@ fn comments_name_the_actor() {
     );
 }
 
+#[test]
+fn messages_use_ordinary_words() {
+    let mut found = Vec::new();
+    let is_product = |source: &Source| !source.krate.ends_with("testkit");
+    for source in product_sources().into_iter().filter(is_product) {
+        for (at, literal) in literals(&source.text) {
+            if let Some((phrase, instead)) = unusual_phrase(&literal) {
+                let line = source.text[..at].lines().count();
+                let place = format!("crates/{}/src/{}:{line}", source.krate, source.path);
+                found.push(format!(
+                    "{place}: `{phrase}`; write for example `{instead}`"
+                ));
+            }
+        }
+    }
+    assert_eq!(
+        found,
+        Vec::<String>::new(),
+        "people read these texts once, quickly: use the field's ordinary words"
+    );
+}
+
 /// Returns the identifiers that follow one of these keywords.
 fn names_behind<'a>(code: &'a str, keywords: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let mut before = "";
@@ -125,16 +210,56 @@ fn is_vague_type(name: &str) -> bool {
 
 /// Returns the first hidden actor in the comment of a line.
 fn hidden_actor(line: &str) -> Option<&'static str> {
-    let comment = line.split_once("//")?.1.to_lowercase();
-    let words: Vec<&str> = comment
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
-    let sentence = format!(" {} ", words.join(" "));
+    let sentence = sentence(line.split_once("//")?.1);
     let mut actors = HIDDEN_ACTORS.iter();
     actors
         .find(|actor| sentence.contains(&format!(" {actor} ")))
         .copied()
+}
+
+/// Returns the first of [`PHRASES`] in a literal.
+fn unusual_phrase(literal: &str) -> Option<(&'static str, &'static str)> {
+    let text = without_placeholders(&literal.replace("\\n", " "));
+    let mut sentence = sentence(&text);
+    for other in OTHER_MEANINGS {
+        sentence = sentence.replace(other, " ");
+    }
+    let mut phrases = PHRASES.iter();
+    let found = phrases.find(|(phrase, _)| sentence.contains(&format!(" {phrase} ")));
+    found.copied()
+}
+
+/// Replaces what stands in braces, which is a value or the name of one.
+fn without_placeholders(text: &str) -> String {
+    let mut parts = text.split('{');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(" value ");
+        out.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
+    }
+    out
+}
+
+/// Returns the words of a text in lower case, with one space before and after each.
+fn sentence(text: &str) -> String {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    format!(" {} ", words.join(" "))
+}
+
+#[test]
+fn the_scanner_reads_literals() {
+    let text = "f(\"the run \\\n     is over\"); // \"is over\"\nlet x = r#\"it goes on\"#; 'a';";
+    let found: Vec<_> = literals(text)
+        .into_iter()
+        .map(|(at, literal)| (at, unusual_phrase(&literal).map(|(phrase, _)| phrase)))
+        .collect();
+    assert_eq!(found, [(2, Some("is over")), (50, Some("goes on"))]);
+    assert_eq!(unusual_phrase("Each command goes on its own line"), None);
+    assert_eq!(unusual_phrase("the wait is overdue"), None);
 }
 
 #[test]

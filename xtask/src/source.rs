@@ -205,6 +205,24 @@ pub(crate) fn blank(text: &str) -> String {
     String::from_utf8(out).expect("whole comments and literals are blanked")
 }
 
+/// Returns the byte offset and the content of each string literal. Lines that a backslash continues are joined.
+pub(crate) fn literals(text: &str) -> Vec<(usize, String)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = end_of_prose(bytes, at);
+        if end > at && matches!(bytes[at], b'"' | b'r') {
+            let mut lines = text[at..end].split("\\\n");
+            let mut content = lines.next().unwrap_or_default().to_owned();
+            content.extend(lines.map(str::trim_start));
+            found.push((at, content));
+        }
+        at = end.max(at + 1);
+    }
+    found
+}
+
 /// Returns the end of the comment or literal that begins at `at`, or `at` if none begins there.
 fn end_of_prose(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];

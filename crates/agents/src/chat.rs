@@ -130,7 +130,7 @@ impl Agents {
         let notes = notes(&prompt, &classified, &reach.left_out);
         if !reach.left_out.is_empty() {
             let left_out = reach.left_out.join(", ");
-            tracing::warn!(%left_out, "tools do not fit and are not offered");
+            tracing::warn!(%left_out, "some tools do not fit into the prompt and are not offered");
         }
         let approve = self.approvals(&voice.agent);
         let authority = Authority {
@@ -239,7 +239,7 @@ fn notes(prompt: &Prompt, playbooks: &Classification, tools: &[String]) -> Vec<S
         ));
     }
     if !tools.is_empty() {
-        notes.push(format!("tools without room: {}", tools.join(", ")));
+        notes.push(format!("tools that did not fit: {}", tools.join(", ")));
     }
     notes
 }

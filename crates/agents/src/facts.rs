@@ -243,7 +243,7 @@ impl<'a> AgentFacts<'a> {
         let behind = snapshot.skills().find(|loaded| is_behind(&loaded.skill))?;
         let id = &behind.skill.id;
         Some(Resolution::Refused(format!(
-            "`{tool}` is what `{id}` calls, and changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{id}\"]"
+            "`{tool}`, which `{id}` calls, changes something: dispatch an agent for it with `{DISPATCH_AGENT}`, skills [\"{id}\"]"
         )))
     }
 
@@ -264,7 +264,7 @@ impl<'a> AgentFacts<'a> {
         let delegated = handler(skill).is_some() && !is_read_only(skill, &self.agents.router);
         if delegated && may_delegate(setup) {
             return Resolution::Refused(format!(
-                "`{name}` changes something: send an agent out for it with `{DISPATCH_AGENT}`, skills [\"{name}\"]"
+                "`{name}` changes something: dispatch an agent for it with `{DISPATCH_AGENT}`, skills [\"{name}\"]"
             ));
         }
         let args = Object::from_iter([
@@ -278,7 +278,7 @@ impl<'a> AgentFacts<'a> {
 
     fn dispatch_line(&self, setup: &Setup, line: &Line) -> Resolution {
         if !may_delegate(setup) {
-            return Resolution::Refused("no agents can be sent out from here".to_owned());
+            return Resolution::Refused("agents cannot be dispatched from here".to_owned());
         }
         match route(line, |_| Ok(Vec::new())) {
             Ok(Route::Command(command)) if command.help => Resolution::Text(
@@ -323,7 +323,7 @@ impl Facts for AgentFacts<'_> {
             RequestedCall::Tool(offer, call) => (offer, call),
         };
         let CallArgs::Object(args) = call.args.clone() else {
-            return Resolution::Mistaken("the arguments are no JSON object".to_owned());
+            return Resolution::Mistaken("the arguments are not a JSON object".to_owned());
         };
         self.offered(setup, offer, args)
     }
@@ -352,7 +352,7 @@ fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
     }
     let all = scope.join("`, `");
     let hint = match scope.len() {
-        0 => "you have none; answer in words".to_owned(),
+        0 => "you have no skills; answer in text".to_owned(),
         _ => format!("you can use `{all}`"),
     };
     let text = format!("`{name}` is not one of your skills\nhint: {hint}");

@@ -111,10 +111,10 @@ fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> W
 fn unfinished(failure: &Failure, done: &[String]) -> Message {
     let done = match done {
         [] => String::new(),
-        done => format!("; before that these were done: {}", done.join(", ")),
+        done => format!("; completed before that: {}", done.join(", ")),
     };
     Message::Assistant {
-        text: format!("(this was not finished: {failure}{done})"),
+        text: format!("(not finished: {failure}{done})"),
         calls: Vec::new(),
         opaque: None,
     }

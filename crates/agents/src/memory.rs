@@ -64,7 +64,7 @@ pub(super) fn is_told(row: &FactRow) -> bool {
 fn definitions() -> Vec<Definition> {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let limit = |usual: u64, most: u64| {
-        let about = format!("At most so many; {usual} if absent");
+        let about = format!("Maximum number of results (default {usual})");
         json!({ "type": "integer", "minimum": 1, "maximum": most, "description": about })
     };
     let tool = |name: &str, about: &str, effects, properties: Value, required: &[&str]| {
@@ -75,15 +75,15 @@ fn definitions() -> Vec<Definition> {
     vec![
         tool(
             CONVERSATION_LIST,
-            "List conversations, the newest first; those after an instant the oldest first.",
+            "List conversations, newest first; with `after`, oldest first.",
             Effects::None,
-            json!({ "after": text("Only those in which something was said after this, such as 2026-01-26T13:00:00Z"),
+            json!({ "after": text("Only those with messages after this, such as 2026-01-26T13:00:00Z"),
                 "limit": limit(20, 200) }),
             &[],
         ),
         tool(
             CONVERSATION_READ,
-            "Read what was said in a conversation. Results of tools are only begun.",
+            "Return the messages of a conversation; results of tools are truncated.",
             Effects::None,
             json!({ "id": text("The conversation's id"),
                 "after_seq": { "type": "integer", "minimum": 0,
@@ -102,7 +102,7 @@ fn definitions() -> Vec<Definition> {
         ),
         tool(
             FACT_LIST,
-            "List remembered facts, the newest first.",
+            "List remembered facts, newest first.",
             Effects::None,
             json!({ "category": text("Only of this kind"),
                 "text": text("Only those that contain this"),
@@ -151,7 +151,7 @@ pub fn show_memory_tools(router: &Router) {
 async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value, Failure> {
     let agents = agents
         .upgrade()
-        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
+        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is shutting down"))?;
     let args = Args(args);
     match tool.as_str() {
         CONVERSATION_LIST => agents.list_conversations(&args).await,
@@ -193,7 +193,7 @@ impl Args {
             return Ok(None);
         };
         let instant = text.parse().map_err(|_| {
-            invalid(format!("`{name}` is `{text}`, which is no instant"))
+            invalid(format!("`{name}` is `{text}`, which is not an instant"))
                 .hint("write it with its zone, such as 2026-01-26T13:00:00Z")
         });
         instant.map(Some)
@@ -230,7 +230,7 @@ impl Agents {
         let row = row.map_err(|error| failed(&error))?.ok_or_else(|| {
             let message = format!("unknown conversation `{id}`");
             Failure::new(FailureClass::NotFound, message)
-                .hint("`conversation_list` shows those that there are")
+                .hint("`conversation_list` lists all conversations")
         })?;
         let (after, limit) = (args.number("after_seq", 0), args.number("limit", 50));
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);

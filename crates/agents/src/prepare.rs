@@ -285,7 +285,7 @@ pub fn failed(error: &Error) -> Failure {
 fn may_not_schedule() -> Failure {
     Failure::new(
         FailureClass::Invalid,
-        "what fires by itself may not store schedules, and the skill has no other tools",
+        "a scheduled run may not store schedules, and the skill has no other tools",
     )
     .hint("`may_schedule: true` in the AGENT.md of its agent allows it")
 }

@@ -141,7 +141,7 @@ impl Agents {
         self.check_approved(&skill).await?;
         let content = self.router.read_skill_file(&skill, &path).await?;
         let text = String::from_utf8(content).map_err(|_| {
-            let message = format!("`{path}` of the skill `{id}` is no text");
+            let message = format!("`{path}` of the skill `{id}` is not text");
             Failure::new(FailureClass::Invalid, message)
         })?;
         Ok(labelled(&skill, &path, &text))

@@ -138,7 +138,7 @@ impl Agents {
             (None, []) => Err(no_model()),
             (None, _) => Err(Failure::new(
                 FailureClass::Invalid,
-                "there are several models and nothing says which one speaks",
+                "several models are configured, but `agent.llm` does not select one",
             )
             .hint("set `[agent] llm = \"NAME\"` in config.toml")),
         }
@@ -177,7 +177,7 @@ impl Agents {
         let message = format!("the AGENT.md of agent `{id}` is broken{why}");
         Some(
             Failure::new(FailureClass::Invalid, message)
-                .hint("`deft skills doctor` says where and what to do"),
+                .hint("`deft skills doctor` shows where and what to do"),
         )
     }
 

@@ -27,7 +27,7 @@ pub enum Error {
     #[error("{0}")]
     Agent(deft_model::Failure),
     /// A pattern of a grant does not match the call that it would approve.
-    #[error("`{argument}={allowed}` does not fit what is to be approved: {why}", allowed = plain(allowed))]
+    #[error("pattern `{argument}={allowed}` does not match the call: {why}", allowed = plain(allowed))]
     Pattern {
         /// The argument.
         argument: String,
@@ -61,7 +61,7 @@ pub enum Error {
         skill: String,
     },
     /// Another process has decided the slot, or the skill has changed since.
-    #[error("the slot of skill `{skill}` is settled already")]
+    #[error("the slot of skill `{skill}` was already handled")]
     SlotGone {
         /// The skill.
         skill: String,
@@ -90,7 +90,7 @@ pub enum Error {
         skill: String,
     },
     /// The request names no skill.
-    #[error("there is neither an `id` nor a `name` to say which skill is meant")]
+    #[error("`id` or `name` of the skill is missing")]
     NoTarget,
     /// The skill cannot be enabled.
     #[error("skill `{skill}` cannot be enabled: {why}")]
@@ -113,7 +113,7 @@ pub enum Error {
         id: String,
     },
     /// The prefix of an id matches several runs.
-    #[error("`{id}` fits {count} runs")]
+    #[error("`{id}` matches {count} runs")]
     AmbiguousRun {
         /// The requested prefix.
         id: String,
@@ -151,7 +151,7 @@ pub enum Error {
         why: String,
     },
     /// A heal rule in the configuration does not compile.
-    #[error("the remedy `{tool}` of the configuration: {why}")]
+    #[error("invalid heal rule `{tool}` in the configuration: {why}")]
     Heal {
         /// The tool of the rule.
         tool: String,
@@ -159,7 +159,10 @@ pub enum Error {
         why: String,
     },
     /// A grant was requested for a call whose arguments are known only when it runs.
-    #[error("what `{step}` would do is known only when it runs, so it cannot be allowed for good")]
+    #[error(
+        "the arguments of `{step}` are known only when it runs, so it cannot be approved \
+         permanently"
+    )]
     NotExact {
         /// The step.
         step: String,
@@ -200,7 +203,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] deft_store::Error),
     /// The lock file of this process could not be locked.
-    #[error("no lock can be taken in `{folder}`: {why}")]
+    #[error("cannot create a lock file in `{folder}`: {why}")]
     Owner {
         /// The folder of the lock file.
         folder: String,
@@ -295,7 +298,7 @@ impl Error {
                 .or_else(|| Some("`deft skills list` shows all skills".to_owned())),
             Self::UnknownAgent { name, near } => Some(match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("`agents/{name}/AGENT.md` in the home would define it"),
+                None => format!("create `agents/{name}/AGENT.md` in the home to define it"),
             }),
             Self::UnknownConversation { .. } => {
                 Some("`deft chat list` shows all conversations".to_owned())
@@ -310,32 +313,32 @@ impl Error {
                 _ => None,
             },
             Self::BrokenSkill { path, .. } => {
-                Some(format!("`deft skills validate {path}` says why"))
+                Some(format!("`deft skills validate {path}` shows the problems"))
             }
             Self::NameTaken { .. } => {
                 Some("use another name, or change the skill that has it".to_owned())
             }
             Self::DeletedSkill { skill } => {
-                Some(format!("`deft skills enable {skill}` brings it back"))
+                Some(format!("`deft skills enable {skill}` restores it"))
             }
             Self::NotARecord { skill } => {
                 Some(format!("`deft skills show {skill}` names its file"))
             }
             Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
-            Self::NoTarget => Some("`memory_list_skills` shows them".to_owned()),
+            Self::NoTarget => Some("`memory_list_skills` lists all skills".to_owned()),
             Self::NotExact { .. } => Some("approve it without `--always`".to_owned()),
             Self::Pattern { .. } => Some(
                 "a pattern names an argument of the call and fits its value, such as `to=*@example.com`"
                     .to_owned(),
             ),
             Self::KeyTaken { .. } => Some("use another key".to_owned()),
-            Self::UnknownRun { .. } => Some("`deft runs list` shows them".to_owned()),
+            Self::UnknownRun { .. } => Some("`deft runs list` shows all runs".to_owned()),
             Self::AmbiguousRun { first, count, .. } => {
                 let mut named = first.iter().map(|run| format!("\n  {run}")).collect::<String>();
                 if *count > first.len() as u64 {
                     named.push_str("\n  …");
                 }
-                Some(format!("give more of the id:{named}"))
+                Some(format!("use a longer prefix:{named}"))
             }
             Self::NotResumable { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint().map(Into::into),
@@ -363,7 +366,7 @@ fn problems(problems: &[InputProblem]) -> String {
         let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
         format!("{}{hint}", problem.message)
     });
-    listed(lines.collect(), "inputs are wrong")
+    listed(lines.collect(), "invalid inputs")
 }
 
 fn flags(problems: &[Problem]) -> String {
@@ -372,7 +375,7 @@ fn flags(problems: &[Problem]) -> String {
         let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
         format!("{problem}{hint}")
     });
-    listed(lines.collect(), "flags are wrong")
+    listed(lines.collect(), "invalid flags")
 }
 
 fn listed(mut lines: Vec<String>, what: &str) -> String {

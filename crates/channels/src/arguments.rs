@@ -67,7 +67,7 @@ pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names
     let text = match &wishes.text {
         Some(name) => arguments.named(name, "notify.text_argument")?,
         None => arguments.likely(&TEXTS, &["string"]).ok_or_else(|| Unfit {
-            message: format!("which argument of `{tool}` takes the text of a notice is not clear"),
+            message: format!("cannot tell which argument of `{tool}` takes the text of a notice"),
             hint: arguments.say("notify.text_argument"),
         })?,
     };
@@ -77,7 +77,7 @@ pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names
     };
     if wishes.has_target && target.is_none() {
         return Err(Unfit {
-            message: format!("which argument of `{tool}` takes `notify.target` is not clear"),
+            message: format!("cannot tell which argument of `{tool}` takes `notify.target`"),
             hint: arguments.say("notify.target_argument"),
         });
     }
@@ -148,7 +148,7 @@ impl<'a> Arguments<'a> {
         let is_needed = |name: &str| self.required.contains(&name);
         if !wishes.has_target && target.is_some_and(is_needed) {
             return Err(Unfit {
-                message: format!("`{tool}` needs to know where to, and `notify.target` is not set"),
+                message: format!("`{tool}` requires a target, but `notify.target` is not set"),
                 hint: "`deft config set notify.target CHAT_OR_CHANNEL`".to_owned(),
             });
         }
@@ -156,9 +156,12 @@ impl<'a> Arguments<'a> {
         match others.find(|name| **name != text && Some(**name) != target) {
             None => Ok(()),
             Some(other) => Err(Unfit {
-                message: format!("`{tool}` needs `{other}`, which no notice has"),
-                hint: "choose a tool that needs a text and a target only, or say with \
-                       `notify.text_argument` and `notify.target_argument` what takes them"
+                message: format!(
+                    "`{tool}` requires the argument `{other}`, which a notice does \
+                     not have"
+                ),
+                hint: "choose a tool that requires only a text and a target, or set \
+                       `notify.text_argument` and `notify.target_argument`"
                     .to_owned(),
             }),
         }
@@ -218,19 +221,19 @@ mod tests {
         (
             "phrase whom",
             ",,",
-            "which argument of `t` takes the text of a notice is not clear (`deft config set \
+            "cannot tell which argument of `t` takes the text of a notice (`deft config set \
              notify.text_argument NAME`; it has `phrase`, `whom`)",
         ),
         (
             "",
             ",,",
-            "which argument of `t` takes the text of a notice is not clear (`deft config set \
+            "cannot tell which argument of `t` takes the text of a notice (`deft config set \
              notify.text_argument NAME`)",
         ),
         (
             "text whom",
             ",,1",
-            "which argument of `t` takes `notify.target` is not clear (`deft config set \
+            "cannot tell which argument of `t` takes `notify.target` (`deft config set \
              notify.target_argument NAME`; it has `text`, `whom`)",
         ),
         (
@@ -241,14 +244,15 @@ mod tests {
         (
             "!text !chat_id",
             ",,",
-            "`t` needs to know where to, and `notify.target` is not set (`deft config set \
-             notify.target CHAT_OR_CHANNEL`)",
+            "`t` requires a target, but `notify.target` is not set (`deft config set notify.target \
+             CHAT_OR_CHANNEL`)",
         ),
         (
             "!text !body !to",
             ",,1",
-            "`t` needs `body`, which no notice has (choose a tool that needs a text and a target \
-             only, or say with `notify.text_argument` and `notify.target_argument` what takes them)",
+            "`t` requires the argument `body`, which a notice does not have (choose a tool that \
+             requires only a text and a target, or set `notify.text_argument` and \
+             `notify.target_argument`)",
         ),
     ];
 

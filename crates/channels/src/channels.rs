@@ -91,19 +91,19 @@ pub fn problem(config: &Config) -> Option<(&'static str, &'static str)> {
         // A tool is checked against its schema, which is not known here (`tool_problem`).
         ChannelKind::Log | ChannelKind::Tool(_) => None,
         ChannelKind::Desktop => notifier().is_none().then_some((
-            "notices go to the desktop, and this process finds none: they are in `logs/notices.log` only",
+            "notices go to the desktop, but this process has no desktop session; they are only written to `logs/notices.log`",
             "install `notify-send` and start deft in the desktop session, or set `notify.channel`",
         )),
         _ if nowhere => Some((
-            "notices have nowhere to go: `notify.target` is not set",
+            "notices cannot be delivered: `notify.target` is not set",
             "`deft config set notify.target CHAT_OR_URL`",
         )),
         ChannelKind::Telegram if telegram.token.is_none() => Some((
-            "notices go to Telegram, and `telegram.token` is not set",
+            "notices go to Telegram, but `telegram.token` is not set",
             "`deft config set telegram.token env:TELEGRAM_TOKEN`",
         )),
         ChannelKind::Webhook if !posts(config.notify.target.as_deref()) => Some((
-            "notices go to a webhook, and `notify.target` is not its address",
+            "notices go to a webhook, but `notify.target` is not a URL",
             "`deft config set notify.target https://HOST/PATH`",
         )),
         ChannelKind::Telegram | ChannelKind::Webhook => None,
@@ -162,7 +162,7 @@ impl Channel for Channels {
                 && failed.is_none_or(|failure| !failure.blocked)
                 && let Err(error) = self.log(parcel, failed)
             {
-                tracing::warn!(%error, "a notice is not in the log");
+                tracing::warn!(%error, "cannot log a notice");
             }
             sent
         })

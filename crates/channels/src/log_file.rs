@@ -172,7 +172,7 @@ fn append_to(path: &Path) -> io::Result<(File, FileId)> {
     if metadata.is_file() {
         return Ok((file, file_id(&metadata)));
     }
-    let why = "it is not a regular file";
+    let why = "not a regular file";
     Err(io::Error::new(io::ErrorKind::InvalidInput, why))
 }
 

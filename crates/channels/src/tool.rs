@@ -48,8 +48,8 @@ impl ToolChannel {
             Err(failure) => {
                 let hint = failure.hint;
                 return Some(Unfit {
-                    message: format!("notices wait for a tool: {}", failure.message),
-                    hint: hint.unwrap_or_else(|| "`deft mcp probe` says more".to_owned()),
+                    message: format!("notices are waiting for a tool: {}", failure.message),
+                    hint: hint.unwrap_or_else(|| "`deft mcp probe` shows details".to_owned()),
                 });
             }
         };
@@ -82,7 +82,7 @@ impl ToolChannel {
             (Some(target), Some(name)) => drop(arguments.insert(name, target.clone().into())),
             (None, _) => {}
             (Some(target), None) => {
-                let message = format!("`{}` cannot be told to send to `{target}`", self.name);
+                let message = format!("`{}` has no argument for the target `{target}`", self.name);
                 return Err(Failure::new(FailureClass::Invalid, message));
             }
         }

@@ -12,7 +12,7 @@ use crate::output::{Output, message_width};
 use crate::terminal::Stream;
 
 /// The hint after a deletion.
-pub(crate) const UNDO: &str = "hint: `deft undo` brings it back";
+pub(crate) const UNDO: &str = "hint: `deft undo` restores it";
 
 /// Whether to ask: a person is at the terminal, and neither `yes` nor a global option skips the question.
 pub(crate) fn is_needed(yes: bool, global: &Global) -> bool {

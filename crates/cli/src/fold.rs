@@ -208,8 +208,8 @@ mod tests {
     fn lines_break_between_words() {
         let cases = [
             (
-                "hint: nothing fires until deft is up\n  an indented line stays indented",
-                "hint: nothing fires\nuntil deft is up\n  an indented line\n  stays indented",
+                "hint: schedules run once deft is up\n  an indented line stays indented",
+                "hint: schedules run\nonce deft is up\n  an indented line\n  stays indented",
             ),
             (
                 "id   a description of the skill",

@@ -60,7 +60,7 @@ impl Questions {
         let asked = MultiSelect::new(question, options)
             .with_page_size(PAGE)
             .with_default(ticked)
-            .with_help_message("↑↓ to move, space to tick, → all, ← none, enter to go on")
+            .with_help_message("↑↓ to move, space to tick, → all, ← none, enter to continue")
             .without_filtering()
             .with_render_config(self.look)
             .raw_prompt();

@@ -25,7 +25,7 @@ impl ProblemKind {
             Self::UnknownFlag { flag, known } => {
                 let near = nearest(flag, known.iter().map(String::as_str));
                 did_you_mean(near, "--")
-                    .unwrap_or_else(|| format!("there are {}", list(known, "--", "and")))
+                    .unwrap_or_else(|| format!("known flags: {}", list(known, "--", "and")))
             }
             Self::StrayPositional { word, stray } => stray.hint(word),
             Self::ShortFlag { near, .. } => match near {
@@ -44,7 +44,7 @@ impl ProblemKind {
             Self::UnclosedBlock => "close it with a fence; nothing in it was run".to_owned(),
             Self::Empty => "`get_skill` lists all skills".to_owned(),
             Self::NoSkill { .. } => "write `domain.action --flag value`".to_owned(),
-            Self::ExtraTopic { .. } => "ask for one domain or skill at a time".to_owned(),
+            Self::ExtraTopic { .. } => "name one domain or skill at a time".to_owned(),
             Self::MissingHandler { .. } => {
                 "a page can name a tool instead: `handler: tool:NAME`".to_owned()
             }
@@ -94,15 +94,15 @@ impl fmt::Display for ProblemKind {
             Self::UnclosedQuote { quote, before } => {
                 write!(f, "the `{quote}` before `{before}` is not closed")
             }
-            Self::UnfinishedEscape => f.write_str("the `\\` at the end escapes nothing"),
-            Self::CurlyQuote { quote } => write!(f, "`{quote}` does not quote"),
+            Self::UnfinishedEscape => f.write_str("nothing follows the `\\` at the end"),
+            Self::CurlyQuote { quote } => write!(f, "`{quote}` is not a quote character"),
             Self::ShellSyntax { operator: "`" } => {
-                f.write_str("a backtick means nothing here, as no shell runs commands")
+                f.write_str("a backtick is not supported: commands do not run in a shell")
             }
             Self::ShellSyntax { operator } => {
                 write!(
                     f,
-                    "`{operator}` means nothing here, as no shell runs commands"
+                    "`{operator}` is not supported: commands do not run in a shell"
                 )
             }
             Self::UnclosedBlock => f.write_str("the `cmd` block is not closed"),
@@ -137,7 +137,10 @@ impl StrayReason {
         match self {
             Self::First(flag) => {
                 let flag = flag.as_deref().unwrap_or("flag");
-                format!("a value follows its flag: `--{flag} {}`", shown(word))
+                format!(
+                    "write the flag before its value: `--{flag} {}`",
+                    shown(word)
+                )
             }
             Self::TakesNone(flag) => format!("`--{flag}` takes no value"),
             Self::TakesOne(flag) => {
@@ -147,7 +150,8 @@ impl StrayReason {
                 format!("`--{flag}=` takes one value; repeat the flag, or use quotes")
             }
             Self::Ended => {
-                "no flag goes on behind `--`; write `--flag=value` for a value with dashes"
+                "words after `--` belong to no flag; use `--flag=value` for a value that begins \
+                 with dashes"
                     .to_owned()
             }
         }
@@ -167,7 +171,7 @@ fn did_you_mean(near: Option<&str>, dashes: &str) -> Option<String> {
 
 fn unclosed(quote: char) -> String {
     if quote == '\'' {
-        "close it; put a text with an apostrophe in double quotes".to_owned()
+        "close it; put text with an apostrophe in double quotes".to_owned()
     } else {
         "close it, or write `\\\"` for a quote that is meant literally".to_owned()
     }

@@ -76,9 +76,12 @@ impl Error {
             Error::Timeout { .. } => {
                 Some("look for a loop that does not end, or give the step a longer `timeout`")
             }
-            Error::Memory { .. } => Some("work on the data in parts, or leave it to a tool"),
-            Error::Died { .. } => Some("look for recursion or nesting without end"),
-            Error::TooLarge { .. } => Some("keep in `result` only what later steps read"),
+            Error::Memory { .. } => Some("process the data in parts, or use a tool"),
+            Error::Died { .. } => Some("look for endless recursion or nesting"),
+            Error::TooLarge { .. } => Some(
+                "store only the values that later steps read in \
+                 `result`",
+            ),
             Error::Unavailable { .. } => Some("`deft doctor` shows whether the worker starts"),
         }
     }
@@ -192,13 +195,13 @@ fn python(kind: &str, message: &str, line: Option<u32>) -> String {
 
 fn death(signal: Option<i32>, status: Option<i32>) -> String {
     match (signal, status) {
-        (Some(11), _) => "the stack ran over (signal 11)".to_owned(),
-        (Some(6), _) => "it gave up (signal 6)".to_owned(),
+        (Some(11), _) => "stack overflow or invalid memory access (signal 11)".to_owned(),
+        (Some(6), _) => "it aborted (signal 6)".to_owned(),
         (Some(9), _) => "it was killed (signal 9)".to_owned(),
         (Some(signal), _) => format!("signal {signal}"),
         (None, Some(PANICKED)) => "a fault in the interpreter (status 101)".to_owned(),
         (None, Some(status)) => format!("status {status}"),
-        (None, None) => "for a reason that is not known".to_owned(),
+        (None, None) => "unknown reason".to_owned(),
     }
 }
 

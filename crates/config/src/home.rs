@@ -52,7 +52,7 @@ impl Home {
         let file = config_file(&self.path);
         let lines = self.ignored.iter().flat_map(|problem| {
             let place = problem.place(&file);
-            let warning = format!("warning: {place}: {}; left out", problem.message);
+            let warning = format!("warning: {place}: {}; setting ignored", problem.message);
             let hint = problem.hint.as_ref().map(|hint| format!("hint: {hint}"));
             std::iter::once(warning).chain(hint)
         });

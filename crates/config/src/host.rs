@@ -65,7 +65,7 @@ pub fn run_program(
     };
     let status = child
         .wait()
-        .map_err(|problem| format!("`{name}` was lost: {problem}"))?;
+        .map_err(|problem| format!("lost `{name}`: {problem}"))?;
     Ok(ProgramOutput {
         ok: status.success(),
         out,

@@ -124,7 +124,7 @@ impl Keyring {
         }
         let first = done.err.lines().next().unwrap_or_default().trim();
         Err(match first {
-            "" => "the keyring does not have it".to_owned(),
+            "" => "not in the keyring".to_owned(),
             first => format!("the keyring refused: {first}"),
         })
     }

@@ -61,10 +61,10 @@ impl Signs {
         let tz = tz.filter(|tz| !tz.starts_with('/'));
         let doubt = match tz {
             Some(tz) => Some(format!(
-                "`TZ` is `{tz}`, which names no zone: times are read in `{name}`"
+                "`TZ` is `{tz}`, which is not a time zone: times are read in `{name}`"
             )),
             None if nameless => Some(format!(
-                "nothing says the name of the system's zone: times are read in `{name}`"
+                "the name of the system's time zone is unknown: times are read in `{name}`"
             )),
             None => None,
         };
@@ -128,21 +128,21 @@ mod tests {
                 (rule, berlin, ""),
                 (
                     "Europe/Berlin",
-                    "`TZ` is `CET-1CEST,M3.5.0,M10.5.0/3`, which names no zone: times are read in `Europe/Berlin`",
+                    "`TZ` is `CET-1CEST,M3.5.0,M10.5.0/3`, which is not a time zone: times are read in `Europe/Berlin`",
                 ),
             ),
             (
                 ("Europe/Berlim", "", ""),
                 (
                     "UTC",
-                    "`TZ` is `Europe/Berlim`, which names no zone: times are read in `UTC`",
+                    "`TZ` is `Europe/Berlim`, which is not a time zone: times are read in `UTC`",
                 ),
             ),
             (
                 ("", "/etc/localtime", ""),
                 (
                     "UTC",
-                    "nothing says the name of the system's zone: times are read in `UTC`",
+                    "the name of the system's time zone is unknown: times are read in `UTC`",
                 ),
             ),
         ];

@@ -174,7 +174,7 @@ impl Inner {
         // The call itself is approved; only the next one is asked about again.
         if let Err(error) = kept.await {
             let approval = &question.approval;
-            tracing::warn!(%error, approval, "an answer that holds for later could not be stored");
+            tracing::warn!(%error, approval, "a standing approval could not be stored");
         }
     }
 }

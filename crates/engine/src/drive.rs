@@ -389,7 +389,7 @@ impl Driver {
         let soon = now.saturating_add(self.engine.options.park_after).ok();
         let long = |until: &Timestamp| soon.is_some_and(|soon| *until > soon);
         let answer = |question: &Question| {
-            let text = format!("an answer: {}", question.message);
+            let text = format!("approval: {}", question.message);
             (WaitKind::Answer, text)
         };
         let (kind, text) = match (self.unanswered.first(), &first) {
@@ -468,7 +468,8 @@ impl Driver {
         match self.machine.apply(now, &event) {
             Ok(()) => self.journal.push(now, event),
             // The machine made the event or asked for it, so this is a bug.
-            Err(error) => tracing::error!(run = %self.run.id, %error, "an event does not fit"),
+            Err(error) => tracing::error!(run = %self.run.id, %error, "the state machine rejected \
+                 an event"),
         }
     }
 }

@@ -274,7 +274,7 @@ impl Inner {
     ) -> Result<KnownOutage, Error> {
         match self.known_outage(ending, row).await {
             Err(error @ Error::Unreadable { .. }) => {
-                tracing::error!(%error, "the end of a run changes no incident");
+                tracing::error!(%error, "cannot update the incident of a finished run");
                 Ok(KnownOutage::No)
             }
             known => known,

@@ -85,7 +85,7 @@ async fn call(
 ) -> Result<Value, Failure> {
     let inner = engine
         .upgrade()
-        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
+        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is shutting down"))?;
     let engine = Engine { inner };
     engine
         .own_tool(tool, &args, by.as_deref())
@@ -132,7 +132,7 @@ impl Engine {
                 let note = match row.text.origin {
                     SkillOrigin::Record => None,
                     SkillOrigin::File => Some(format!(
-                        "its file stays; a person can bring it back with `deft skills enable {skill}`"
+                        "its file stays; a person can restore it with `deft skills enable {skill}`"
                     )),
                 };
                 Ok(json!(SkillDeletedResult {

@@ -256,8 +256,8 @@ impl Performer {
         }
         let whole = Value::from(failure.message.as_str()).to_string();
         let hint = match self.keep_apart(path, &whole) {
-            Ok(file) => format!("all of it is in `{}`", file.display()),
-            Err(error) => format!("the rest could not be kept: {error}"),
+            Ok(file) => format!("the full message is in `{}`", file.display()),
+            Err(error) => format!("the rest could not be stored: {error}"),
         };
         let mut message = failure.message;
         message.truncate(message.floor_char_boundary(MOST_WORDS));
@@ -280,10 +280,10 @@ impl Performer {
         let message = format!("the result of `{path}` has {size} bytes, more than {limit}");
         let hint = match self.keep_apart(path, &text) {
             Ok(file) => format!(
-                "all of it is in `{}`; let the tool return less",
+                "the full result is in `{}`; make the tool return less",
                 file.display()
             ),
-            Err(error) => format!("it could not be kept either: {error}"),
+            Err(error) => format!("it could not be stored either: {error}"),
         };
         Failure::new(FailureClass::Limit, message).hint(hint)
     }
@@ -480,7 +480,7 @@ pub(crate) fn cancelled() -> Failure {
 }
 
 fn slow_to_load(skill: &str) -> Failure {
-    let message = format!("skill `{skill}` could not begin within the `timeout` of its step");
+    let message = format!("skill `{skill}` could not start within the `timeout` of its step");
     Failure::new(FailureClass::Timeout, message)
 }
 

@@ -103,9 +103,9 @@ impl Inner {
         let slot = run.slot.unwrap_or(run.admitted_at);
         let found = self.nothing_to_do(&pinned, slot).await;
         found.map_err(|why| {
-            let message = format!("the check before the run cannot be made: {why}");
+            let message = format!("the check before the run cannot be executed: {why}");
             Failure::new(FailureClass::Other, message)
-                .hint("change what `preflight` asks for, or `deft run` the skill, which makes no check")
+                .hint("change what `preflight` asks for, or start the skill with `deft run`, which skips the check")
                 .blocked()
         })
     }
@@ -137,13 +137,13 @@ impl Inner {
                         let holds = self.holds(text, result).await?;
                         (holds, format!("`{text}` is not true"))
                     }
-                    None => (!is_empty(&result), format!("`{tool}` found nothing")),
+                    None => (!is_empty(&result), format!("`{tool}` returned nothing")),
                 };
                 Ok((!go).then_some(what))
             }
             Check::Compute(code) => {
                 let go = self.compute_check(code).await?;
-                Ok((!go).then(|| "its check said no".to_owned()))
+                Ok((!go).then(|| "its check returned false".to_owned()))
             }
         }
     }
@@ -160,7 +160,7 @@ impl Inner {
             .map_err(|failure| failure.message)?;
         if authority.is_some() && changes_deft(&self.parts.router, tool, &args) {
             return Err(format!(
-                "a check only reads, and `{tool}` changes something"
+                "a check may only call read-only tools, and `{tool}` is not read-only"
             ));
         }
         let call = Call {

@@ -52,7 +52,7 @@ impl Engine {
         let released = self.store().release(dead, self.inner.now()).await?;
         // A file that cannot be removed does no harm, and the next sweep tries again.
         if let Err(error) = self.inner.owner.sweep(&others) {
-            tracing::debug!(%error, "lock files of owners that are gone were not removed");
+            tracing::debug!(%error, "lock files of ended processes were not removed");
         }
         Ok(released)
     }
@@ -99,10 +99,7 @@ impl Engine {
                 return Err(refuse(
                     run,
                     &format!("ended as `{outcome}`: there is nothing to resume"),
-                    Some(format!(
-                        "`deft runs rerun {}` makes a new run of it",
-                        run.id
-                    )),
+                    Some(format!("`deft runs rerun {}` starts a new run", run.id)),
                 ));
             }
             (RunStatus::Done, _) => {
@@ -143,7 +140,7 @@ impl Engine {
         if !self.inner.owner.is_dead(&owner) {
             return Err(refuse(
                 run,
-                "is being driven right now",
+                "is already running",
                 Some(format!("`deft runs logs -f {}` shows it", run.id)),
             ));
         }
@@ -178,7 +175,7 @@ impl Engine {
                 ),
             ),
             (None, _) => (
-                "cannot be resumed: its skill is not loaded any more",
+                "cannot be resumed: its skill is no longer loaded",
                 old.to_owned(),
             ),
         };

@@ -133,7 +133,7 @@ impl Inner {
     fn until_words(&self, until: Option<Timestamp>, at: Timestamp) -> String {
         let ends = until.map_or(String::new(), |until| {
             let until = deft_schedule::spoken(until, at, &self.base.host_zone());
-            format!(", and gives up {until}")
+            format!(", until {until} at the latest")
         });
         format!("it continues when that is available{ends}")
     }

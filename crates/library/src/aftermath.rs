@@ -249,8 +249,8 @@ fn give_up(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, str
     standing.alerted_at = Some(ended.at);
     decision.change.timeline = Some(Timeline::default());
     let text = format!(
-        "`{}` failed {streak} times in a row and is switched off: {}\n\
-         `deft skills enable {}` switches it on again",
+        "`{}` failed {streak} times in a row and is disabled: {}\n`deft skills enable {}` enables \
+         it again",
         row.text.skill, ended.summary, row.text.skill
     );
     decision
@@ -297,7 +297,7 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind:
     let hint = hint.map_or(String::new(), |hint| format!("\n{hint}"));
     let what = match kind {
         Kind::Blocked => "could not run",
-        Kind::Interrupted => "was cut off",
+        Kind::Interrupted => "was interrupted",
         _ if ended.outcome == Outcome::Skipped => "was skipped",
         Kind::Message
         | Kind::Completion
@@ -332,8 +332,8 @@ pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) ->
     let skill = &row.text.skill;
     let planned = day_and_time(lost.slot, step.at, zone);
     let text = format!(
-        "`{skill}` {what}: {}\n\
-         it was planned for {planned} and fires no more; `deft run {skill}` does it now",
+        "`{skill}` {what}: {}\nit was planned for {planned} and will not run again; `deft run \
+         {skill}` runs it now",
         why.message
     );
     let run = lost.run.as_str();
@@ -360,7 +360,7 @@ fn interruption(ended: &FinishedRun<'_>) -> String {
     };
     let at = day_and_time(recovery.interrupted_at, ended.at, ended.zone);
     let gap = length(recovery.resumed_at.duration_since(recovery.interrupted_at));
-    format!("\ninterrupted: last sign {at}, resumed {gap} later by another process")
+    format!("\ninterrupted: last activity {at}, resumed {gap} later by another process")
 }
 
 fn notice(row: &SkillRow, ended: &FinishedRun<'_>, kind: Kind, mut text: String) -> Notice {

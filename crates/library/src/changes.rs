@@ -275,7 +275,7 @@ impl Library {
 /// Returns the error for a change of something that only the file can hold.
 fn held_by_file(field: &str, file: &LoadedSkill) -> Error {
     let path = file.path.display();
-    let message = "only its file says what this skill does".to_owned();
+    let message = "this field can only be changed in the file of the skill".to_owned();
     let problem = Problem::new(field, message);
     Error::Refused(Refusal {
         problems: vec![problem.hint(format!("edit `{path}`, or store another skill"))],

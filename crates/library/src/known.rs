@@ -182,7 +182,7 @@ impl SkillSet {
             .skills()
             .filter_map(|loaded| Playbook::from_skill(&loaded.skill));
         let classifier = Classifier::new(playbooks).inspect_err(|error| {
-            tracing::warn!(%error, "no playbook is used");
+            tracing::warn!(%error, "playbooks are disabled: their keywords cannot be compiled");
         });
         Self {
             files,

@@ -206,7 +206,10 @@ pub(crate) fn refuse_change(
     }
     let writes = changes.is_some_and(|changes| !is_only_off(changes));
     if writes && !file.policy.secrets.is_empty() {
-        let why = format!("`{}` gets secrets, so only a person changes it", file.id);
+        let why = format!(
+            "only a person may change `{}`, because it uses secrets",
+            file.id
+        );
         return Err(denied(why));
     }
     Ok(())

@@ -26,7 +26,7 @@ impl Library {
             if self.is_lost(&row) {
                 return Err(Error::NotEnabled {
                     skill: row.text.skill,
-                    why: "its file is gone".to_owned(),
+                    why: "its file was removed".to_owned(),
                 });
             }
             let timed = SkillTiming::from_row(&row)?;

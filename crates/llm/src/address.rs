@@ -77,6 +77,6 @@ fn base_parts<'a>(given: &'a [String], version: &[&'a str], path: &[&str]) -> Ve
 
 fn bad() -> Failure {
     // The address is not repeated, because it may contain a password.
-    Failure::new(FailureClass::Invalid, "`base_url` is no web address")
+    Failure::new(FailureClass::Invalid, "`base_url` is not a web address")
         .hint("give it as `https://HOST` or `http://HOST:PORT`")
 }

@@ -29,7 +29,8 @@ const LINGER: Duration = Duration::from_millis(50);
 const UNREACHED: &str = "is the model server running, and is `base_url` right?";
 
 /// The hint if the connection breaks.
-const HUNG_UP: &str = "is the model server still running? its log may say why it hung up";
+const HUNG_UP: &str = "is the model server still running? its log may show why it closed the \
+     connection";
 
 /// A model behind HTTP.
 pub(crate) struct Http {
@@ -153,7 +154,7 @@ fn with_headers(
         let mut value = HeaderValue::from_str(value).map_err(|_| {
             Failure::new(
                 FailureClass::Auth,
-                "the key has characters that no header may have",
+                "the key contains characters that are invalid in a header",
             )
             .hint("check `api_key` of the model")
         })?;
@@ -194,7 +195,7 @@ fn transport(error: &reqwest::Error, host: &str) -> ProviderFailure {
         let message = format!("`{host}` cannot be reached: {}", cause(error));
         return ProviderFailure::passing(FailureClass::Network, message).hint(UNREACHED);
     }
-    let message = format!("the connection to `{host}` broke: {}", cause(error));
+    let message = format!("lost the connection to `{host}`: {}", cause(error));
     ProviderFailure::passing(FailureClass::Network, message).hint(HUNG_UP)
 }
 

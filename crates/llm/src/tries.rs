@@ -16,12 +16,8 @@ use crate::{Answer, Ask, Delta, ModelOptions, Models};
 impl Models {
     /// Asks a model for a reply, and its fallbacks if it fails.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<Answer, Failure> {
-        let cancelled = || {
-            Failure::new(
-                FailureClass::Cancelled,
-                "the caller no longer waits for the answer",
-            )
-        };
+        let cancelled =
+            || Failure::new(FailureClass::Cancelled, "the caller cancelled the request");
         tokio::select! {
             biased;
             () = ask.cancel.cancelled() => Err(cancelled()),
@@ -93,7 +89,8 @@ impl<'a> Tries<'a> {
                     return Err(self.too_late(name, &failures));
                 }
                 Err(Over::Model(failed)) => {
-                    tracing::debug!(model = name, failure = %failed.failure, "a model is given up");
+                    tracing::debug!(model = name, failure = %failed.failure, "a model failed; \
+                         trying the next one");
                     failures.push(named(name, failed.failure.clone()));
                     last = Some((options, failed));
                 }
@@ -244,7 +241,7 @@ impl<'a> Tries<'a> {
 fn all(failures: Vec<Failure>) -> Failure {
     let mut failures = failures.into_iter();
     let Some(mut first) = failures.next() else {
-        return Failure::new(FailureClass::Other, "no model was asked");
+        return Failure::new(FailureClass::Other, "no model was called");
     };
     for failure in failures {
         first.message = format!("{}; {}", first.message, failure.message);

@@ -191,7 +191,7 @@ pub struct Policy {
     pub concurrency: Option<u32>,
     /// Names of the secrets that may be passed to tools.
     pub secrets: Vec<String>,
-    /// Test cases for `deft skills test`.
+    /// Test cases; reserved for a later version.
     pub tests: Vec<Value>,
     /// Whether the skill is offered to other programs as a separate tool.
     pub expose: bool,

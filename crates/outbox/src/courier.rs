@@ -73,7 +73,7 @@ impl<'a> Parcel<'a> {
     }
 }
 
-/// Why a message did not arrive. A `blocked` failure means that no try was possible, because the channel is
+/// Why the delivery of a notice failed. A `blocked` failure means that no try was possible, because the channel is
 /// missing: it does not use up a try and is never the final result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryError {
@@ -217,7 +217,7 @@ impl Outbox {
             let now = self.base.now();
             if let Some(at) = silent_until.or_else(|| too_late(row, now)) {
                 // Not tried, so that no try is used up; it becomes due again at `at`.
-                let error = "earlier messages to the same place took too long".to_owned();
+                let error = "earlier notices to the same receiver took too long".to_owned();
                 let end = NoticeEnd::Later { at, error };
                 self.base.store().end_notice(row.id, end, now).await?;
                 continue;
@@ -262,10 +262,12 @@ impl Outbox {
             }
         };
         if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
-            tracing::warn!(notice = row.id, %error, next_try = %at, "a message did not arrive");
+            tracing::warn!(notice = row.id, %error, next_try = %at, "delivery of a notice failed; \
+                 retrying");
         }
         if let NoticeEnd::Dead { error } = &end {
-            tracing::error!(notice = row.id, skill = row.skill, %error, "a message was given up");
+            tracing::error!(notice = row.id, skill = row.skill, %error, "delivery of a notice \
+                 failed permanently");
         }
         self.base.store().end_notice(row.id, end, now).await?;
         Ok(tried)

@@ -153,9 +153,7 @@ impl Reader<'_> {
                 message: format!("{}, so it would never fire", past_words(&found.message)),
                 ..problem
             }
-            .hint(
-                "give a time that lies ahead, such as `tomorrow at 09:00` or `in: \"5 minutes\"`",
-            );
+            .hint("give a time in the future, such as `tomorrow at 09:00` or `in: \"5 minutes\"`");
         }
         (weight, self.explain_time(problem, found.rule))
     }
@@ -185,7 +183,7 @@ impl Reader<'_> {
             Some(Ok(_)) | None if rule == Rule::UnknownKey => {
                 let message = match self.timings() {
                     0 | 1 => format!("{} cannot be read without guessing", self.shown(key)),
-                    _ => format!("`{key}` is given beside another timing"),
+                    _ => format!("`{key}` conflicts with another timing"),
                 };
                 Problem::new(problem.field, message)
                     .hint("give one of `schedule`, `interval_minutes`, `at` and `in_minutes`")
@@ -345,9 +343,12 @@ fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
             ToolState::Known => continue,
             ToolState::Unknown => Problem::new(
                 field,
-                format!("it is not known yet whether there is a tool `{name}`"),
+                format!(
+                    "cannot tell whether the tool `{name}` exists: some servers have not been \
+                     queried yet"
+                ),
             )
-            .hint("try again when the servers were asked, or set `enabled` to false and the skill waits for it"),
+            .hint("try again later, or set `enabled` to false and the skill waits for it"),
             ToolState::Missing { near } => {
                 let near: Vec<String> = near.iter().map(|near| format!("`{near}`")).collect();
                 let hint = if near.is_empty() {

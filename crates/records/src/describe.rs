@@ -88,7 +88,7 @@ fn untimed(skill: &Skill, moment: &Moment) -> String {
             "by messages, but it has no keywords".to_owned()
         }
         Trigger::Event => format!("when a message mentions {}", skill.keywords.join(", ")),
-        Trigger::Cron | Trigger::Manual => "only when asked for".to_owned(),
+        Trigger::Cron | Trigger::Manual => "only on demand".to_owned(),
     }
 }
 

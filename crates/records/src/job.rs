@@ -155,14 +155,14 @@ fn harden(plan: &mut Value) -> Vec<Problem> {
         Problem::new(field, message).hint("each step is `{\"toolName\": …, \"parameters\": {…}}`")
     };
     let Some(steps) = plan.as_array_mut().filter(|steps| !steps.is_empty()) else {
-        return vec![problem("action".to_owned(), "there is nothing to do")];
+        return vec![problem("action".to_owned(), "the job has no calls")];
     };
     let mut problems = Vec::new();
     for (at, step) in steps.iter_mut().enumerate() {
         let tool = step.get("toolName").and_then(Value::as_str);
         if tool.is_none_or(|tool| tool.trim().is_empty()) {
             let field = format!("action.workflowSteps[{at}]");
-            problems.push(problem(field, "the step names no `toolName`"));
+            problems.push(problem(field, "the step has no `toolName`"));
         }
         if let Some(step) = step.as_object_mut() {
             step.entry("on_error").or_insert(json!(ON_ERROR));

@@ -22,11 +22,11 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
     vec![
         ToolSchema {
             name: "memory_store_skill",
-            description: "Store a skill that runs at a time, again and again, on a keyword or on \
-                          demand. For a fixed call give `execution_plan` with one step. For \
-                          anything that is read, judged or written then give `instructions` and \
-                          `required_tools`. Look tools of other servers up with \
-                          `get_tool_catalog` first. Check the answer: it says what was stored.",
+            description: "Store a skill that runs once, on a schedule, on a keyword or on demand. \
+                          For a fixed call give `execution_plan` with one step. For work that \
+                          needs reading, judging or writing at run time give `instructions` and \
+                          `required_tools`. Look up tools of other servers with `get_tool_catalog` \
+                          first. Check the result: it describes what was stored.",
             input: object(&skill_fields(), &["name", "instructions"]),
         },
         ToolSchema {
@@ -56,12 +56,13 @@ pub fn tool_schemas() -> Vec<ToolSchema> {
         ToolSchema {
             name: "queue_task",
             description: "Run a tool call, or several in order, in the background. Returns a \
-                          `taskId` at once; ask `get_job_status` what became of it.",
+                          `taskId` immediately; `get_job_status` returns the result.",
             input: object(&task(), &["name", "action"]),
         },
         ToolSchema {
             name: "get_job_status",
-            description: "What became of a background task: queued, running, completed or failed.",
+            description: "Show the state of a background task: queued, running, completed or \
+                 failed.",
             input: object(
                 &json!({"taskId": {"type": ["string", "integer"], "description": "What `queue_task` returned."}}),
                 &["taskId"],
@@ -92,7 +93,7 @@ fn name_only() -> Value {
 
 fn filters() -> Value {
     json!({
-        "enabled": {"type": ["boolean", "string", "null"], "description": "Only those that are switched on, or off."},
+        "enabled": {"type": ["boolean", "string", "null"], "description": "Only enabled (true) or disabled (false) ones."},
         "trigger_type": {"enum": ["cron", "event", "manual", null], "description": "Only those that fire this way."},
         "agent_id": {"type": ["string", "null"], "description": "Only those of this agent."},
     })
@@ -118,7 +119,7 @@ fn changed_fields() -> Value {
     let mut fields = short_fields();
     fields["enabled"] = json!({
         "type": ["boolean", "string", "null"],
-        "description": "False switches it off.",
+        "description": "False disables the skill.",
     });
     fields
 }
@@ -136,7 +137,7 @@ fn short_fields() -> Value {
         },
         "trigger_config": {
             "type": ["object", "string", "null"],
-            "description": "When it fires, exactly one of: ONCE {\"in_minutes\": 5}, {\"in_hours\": 2}, {\"at\": \"15:00\"}, {\"at\": \"tomorrow at 9:00\"}; AGAIN AND AGAIN {\"interval_minutes\": 5}, {\"schedule\": \"0 9 * * 1-5\"}; or the words of the user {\"when\": \"weekdays 9:00\"}. Never calculate a time yourself. `timezone` only if the user names one.",
+            "description": "When it fires, exactly one of: ONCE {\"in_minutes\": 5}, {\"in_hours\": 2}, {\"at\": \"15:00\"}, {\"at\": \"tomorrow at 9:00\"}; REPEATED {\"interval_minutes\": 5}, {\"schedule\": \"0 9 * * 1-5\"}; or the words of the user {\"when\": \"weekdays 9:00\"}. Never calculate a time yourself. `timezone` only if the user names one.",
         },
         "required_tools": {
             "type": ["array", "string", "null"],
@@ -150,9 +151,9 @@ fn short_fields() -> Value {
         "keywords": {
             "type": ["array", "string", "null"],
             "items": {"type": "string"},
-            "description": "For `event`: words that call for the skill.",
+            "description": "For `event`: keywords that activate the skill.",
         },
-        "max_steps": {"type": ["integer", "string", "null"], "description": "Most turns of a model (10)."},
+        "max_steps": {"type": ["integer", "string", "null"], "description": "Maximum number of model turns (default 10)."},
         "notify_on_completion": {
             "type": ["boolean", "string", "null"],
             "description": "False when the skill itself sends a message.",
@@ -162,7 +163,7 @@ fn short_fields() -> Value {
 
 fn task() -> Value {
     json!({
-        "name": {"type": "string", "description": "What the task is called."},
+        "name": {"type": "string", "description": "A name for the task."},
         "action": {
             "type": ["object", "string"],
             "properties": {
@@ -174,7 +175,7 @@ fn task() -> Value {
                     "description": "For `workflow`: the calls, each {id, toolName, parameters}. A later one may use an earlier one: {{ step1.result }}.",
                 },
             },
-            "description": "What is to be done.",
+            "description": "What to do.",
         },
     })
 }

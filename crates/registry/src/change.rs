@@ -62,7 +62,7 @@ impl fmt::Display for Change {
             Self::Broken { path, kept, reason } => {
                 write!(f, "Invalid skill file {}: {reason}", path.display())?;
                 kept.iter()
-                    .try_for_each(|id| write!(f, "; `{id}` stays as it was"))
+                    .try_for_each(|id| write!(f, "; the last valid version of `{id}` stays in use"))
             }
         }
     }

@@ -85,7 +85,7 @@ fn is_same(context: &FolderContext<'_>, old: &Unit, stamp: Option<Stamp>) -> boo
 /// Returns the diagnostic for a file that cannot be read.
 pub fn refusal(problem: &io::Error) -> Diagnostic {
     if problem.kind() == io::ErrorKind::FileTooLarge {
-        let help = "move details into files beside it, such as `references/`";
+        let help = "move details into other files of the folder, such as `references/`";
         return Diagnostic::new(Rule::TooLarge, problem.to_string()).with_help(help);
     }
     Diagnostic::new(Rule::Unreadable, format!("cannot be read: {problem}"))

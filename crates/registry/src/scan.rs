@@ -206,7 +206,7 @@ fn hidden_pages(folder: &Path, files: &[PathBuf]) -> Option<Diagnostic> {
         .collect();
     let verb = if pages.len() == 1 { "is" } else { "are" };
     let message = format!(
-        "{} {verb} not loaded: the SKILL.md beside has a `name`, so all files here are part of that skill",
+        "{} {verb} not loaded: the SKILL.md in the same folder has a `name`, so all files here are part of that skill",
         pages.join(", ")
     );
     let help = format!(

@@ -112,9 +112,8 @@ impl Around {
 
     fn leave_out(&mut self, reason: &str) {
         if self.problem.is_none() {
-            let problem =
-                Diagnostic::new(Rule::TooLarge, format!("{reason}; the rest is left out"))
-                    .with_help("what is left out is not part of the skill's revision");
+            let problem = Diagnostic::new(Rule::TooLarge, format!("{reason}; the rest is ignored"))
+                .with_help("ignored files are not part of the skill's revision");
             self.problem = Some(warning(&problem));
         }
     }

@@ -109,13 +109,16 @@ impl OmitReason {
                 format!("backoff: it failed; next try at {}", show(*until, zone))
             }
             OmitReason::Coalesced { into } => {
-                format!("could not run in time; {} runs for it", show(*into, zone))
+                format!(
+                    "could not run in time; coalesced into {}",
+                    show(*into, zone)
+                )
             }
             OmitReason::TooLate { window } => {
-                format!("could not run in time, nor within its misfire window of {window:#}")
+                format!("could not run in time or within its misfire window of {window:#}")
             }
             OmitReason::Skipped => {
-                "could not run in time, and `misfire: skip` wants no late run".to_owned()
+                "could not run in time, and `misfire: skip` allows no late run".to_owned()
             }
         }
     }

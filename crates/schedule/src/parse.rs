@@ -38,7 +38,7 @@ pub fn parse_future(text: &str, zone: &TimeZone, now: Timestamp) -> Result<FireT
     {
         let past = day_and_time(at, now, zone);
         let message = format!("{} is in the past: it was {past}", quote(text.trim()));
-        let hint = "give a time that lies ahead, such as `tomorrow 9:00`";
+        let hint = "give a time in the future, such as `tomorrow 9:00`";
         return Err(Error::new(message).hint(hint));
     }
     Ok(when)

@@ -63,7 +63,8 @@ impl Scheduler {
                 Err(error @ Error::Store(_)) => return Err(error),
                 // The next check tries again; other skills are not delayed.
                 Err(error) => {
-                    tracing::warn!(skill = %row.text.skill, %error, "an event did not fire it");
+                    tracing::warn!(skill = %row.text.skill, %error, "the skill could not be fired \
+                         for an event");
                 }
             }
         }

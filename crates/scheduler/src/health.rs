@@ -176,7 +176,7 @@ impl Scheduler {
                 id: "doctor.runs".to_owned(),
                 subject: None,
                 status: CheckStatus::Bad,
-                message: format!("the checks could not be made: {failure}"),
+                message: format!("the checks failed to run: {failure}"),
                 hint: failure.hint,
             }]
         });

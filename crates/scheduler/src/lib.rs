@@ -78,7 +78,7 @@ impl Scheduler {
 /// Returns the timing of a skill. Unreadable timing is logged and disables only its own skill.
 fn readable_timing(row: &SkillRow) -> Option<SkillTiming> {
     SkillTiming::from_row(row).unwrap_or_else(|error| {
-        tracing::error!(%error, "a skill does not fire");
+        tracing::error!(%error, "unreadable timing; the skill does not fire");
         None
     })
 }

@@ -229,7 +229,7 @@ impl Scheduler {
             return Ok(LossAlert::ByRun);
         }
         let text = format!(
-            "{failure}\nagents that use it fail until it is back; `deft doctor` asks again"
+            "{failure}\nagents that use it fail until it answers; `deft doctor` checks it now"
         );
         let title = format!("no answer from {names}");
         self.tell_health(key, title, text, now).await?;

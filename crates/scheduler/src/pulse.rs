@@ -122,15 +122,15 @@ pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
     if by > FAR {
         let by = words(by);
         return Some(format!(
-            "the clock went forward by {by} at once: the host slept, or its clock is wrong; {} \
-             settled as missed",
+            "the clock jumped forward by {by}: the host slept, or its clock is wrong; {} recorded \
+             as missed",
             slots(missed)
         ));
     }
     let back = by.checked_neg().filter(|back| *back > SLACK)?;
     let back = words(back);
     Some(format!(
-        "the clock went back by {back}: slots that were settled do not fire again"
+        "the clock went back by {back}; slots that were already handled do not fire again"
     ))
 }
 
@@ -141,17 +141,17 @@ pub(crate) fn about_start(last: Timestamp, now: Timestamp, missed: u64) -> Optio
     if gap > FAR && missed > 0 {
         let gap = words(gap);
         return Some(format!(
-            "the newest run is {gap} old: deft was not up, or the clock is wrong; {} settled as \
-             missed",
+            "the newest run is {gap} old: deft was not running, or the clock is wrong; {} recorded \
+             as missed",
             slots(missed)
         ));
     }
     let ahead = gap.checked_neg().filter(|ahead| *ahead > SLACK)?;
     let ahead = words(ahead);
     Some(format!(
-        "the newest run lies {ahead} in the future: the clock was wrong then or is wrong now, or \
-         schedules were tried out with `deft tick --now`; slots that were settled do not fire again \
-         (`deft doctor` says which skills wait)"
+        "the newest run is {ahead} in the future: the clock was or is wrong, or `deft tick --now` \
+         was used; slots that were already handled do not fire again (`deft doctor` lists the \
+         affected skills)"
     ))
 }
 
@@ -203,17 +203,17 @@ mod tests {
             [
                 None,
                 Some(
-                    "the clock went forward by 25 h at once: the host slept, or its clock is \
-                     wrong; 12 slots were settled as missed"
+                    "the clock jumped forward by 25 h: the host slept, or its clock is wrong; 12 \
+                     slots were recorded as missed"
                         .to_owned()
                 ),
                 Some(
-                    "the clock went forward by 8 days at once: the host slept, or its clock is \
-                     wrong; 12 slots were settled as missed"
+                    "the clock jumped forward by 8 days: the host slept, or its clock is wrong; 12 \
+                     slots were recorded as missed"
                         .to_owned()
                 ),
                 Some(
-                    "the clock went back by 2 h: slots that were settled do not fire again"
+                    "the clock went back by 2 h; slots that were already handled do not fire again"
                         .to_owned()
                 ),
                 None,
@@ -225,16 +225,16 @@ mod tests {
             said,
             [
                 Some(
-                    "the newest run is 2 days old: deft was not up, or the clock is wrong; 1 slot \
-                     was settled as missed"
+                    "the newest run is 2 days old: deft was not running, or the clock is wrong; 1 \
+                     slot was recorded as missed"
                         .to_owned()
                 ),
                 None,
                 None,
                 Some(
-                    "the newest run lies 60 min in the future: the clock was wrong then or is \
-                     wrong now, or schedules were tried out with `deft tick --now`; slots that \
-                     were settled do not fire again (`deft doctor` says which skills wait)"
+                    "the newest run is 60 min in the future: the clock was or is wrong, or `deft \
+                     tick --now` was used; slots that were already handled do not fire again \
+                     (`deft doctor` lists the affected skills)"
                         .to_owned()
                 ),
             ]

@@ -24,7 +24,10 @@ impl Scheduler {
         for some in ready.chunks(TOGETHER) {
             let on = some.iter().filter_map(|row| {
                 let change = self.library().switched_on(row, now);
-                let change = change.map_err(|error| tracing::error!(%error, "a skill stays off"));
+                let change = change.map_err(|error| {
+                    tracing::error!(%error, "a skill could not be \
+                     enabled")
+                });
                 Some((row.id, row.version, change.ok()?))
             });
             let changed = self.store().change_skills(on.collect()).await?;

@@ -176,7 +176,7 @@ impl Scheduler {
                         Ok(DriveOutcome::Parked | DriveOutcome::GivenUp) => {}
                         Err(error) => {
                             scheduler.loss.note(&error);
-                            tracing::error!(%run, skill, %error, "a run was not driven");
+                            tracing::error!(%run, skill, %error, "driving a run failed");
                         }
                     }
                     drop(place);
@@ -305,7 +305,8 @@ impl Work {
                 Ok(()) => return,
                 Err(error) => {
                     scheduler.loss.note(&error);
-                    tracing::error!(%error, hint = error.hint(), "something went wrong");
+                    tracing::error!(%error, hint = error.hint(), "a scheduler loop failed; \
+                         restarting it");
                 }
             }
             tokio::time::sleep(REST).await;

@@ -28,8 +28,8 @@ impl Caller {
             return Ok(());
         }
         let (name, needed) = (&self.name, needed.word());
-        let message = format!("the token `{name}` may not do this: it needs the scope `{needed}`");
-        let hint = format!("`deft tokens add NAME --scope {needed}` makes a token that may");
+        let message = format!("the token `{name}` lacks the scope `{needed}`");
+        let hint = format!("`deft tokens add NAME --scope {needed}` creates a token with it");
         Err(Failure::input("scope", message).hint(hint))
     }
 }

@@ -97,7 +97,7 @@ async fn carry_out(
 async fn params(request: &mut Request) -> Done<Vec<(String, String)>> {
     let found = request.extract_parts::<RawPathParams>().await;
     let found = found.map_err(|problem| {
-        let message = format!("the address is wrong: {}", problem.body_text());
+        let message = format!("invalid address: {}", problem.body_text());
         Failure::input("invalid_input", message)
     })?;
     let found = found.iter();
@@ -130,7 +130,7 @@ async fn body(request: Request, time: Duration) -> Done<Bytes> {
     let is_json = is_json(request.headers());
     let body = read_body(request, MAX_BODY, time).await?;
     if !body.is_empty() && !is_json {
-        let message = "the body is not marked as JSON";
+        let message = "the body has no JSON content type";
         return Err(Failure::input("media_type", message)
             .hint("send the header `Content-Type: application/json`"));
     }
@@ -148,7 +148,7 @@ pub(crate) async fn read_body(request: Request, most: usize, time: Duration) -> 
     let body = tokio::time::timeout(time, read).await;
     let body = body.map_err(|_| {
         let message = format!("the body did not arrive within {} s", time.as_secs_f32());
-        Failure::input("slow_body", message).hint("send it at once")
+        Failure::input("slow_body", message).hint("send it immediately")
     })?;
     body.map_err(|_| too_large(most))
 }
@@ -163,7 +163,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn too_large(most: usize) -> Failure {
     let message = format!("the body is larger than {} MiB", most / 1024 / 1024);
-    Failure::input("body_too_large", message).hint("send less, or name a file in the inputs")
+    Failure::input("body_too_large", message).hint("send less, or pass a file name in the inputs")
 }
 
 /// Builds the response. A client that already has the same content gets no body.

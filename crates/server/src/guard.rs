@@ -93,7 +93,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     server.hosts.check(headers, uri)?;
     let now = Instant::now();
     if server.stop.is_cancelled() && !OPEN.contains(&uri.path()) {
-        let message = "deft is about to stop and takes no requests";
+        let message = "deft is shutting down and accepts no requests";
         return Err(Failure::input("stopping", message).hint("send it again after the next start"));
     }
     let is_open_metrics = uri.path() == metrics::PATH && server.has_open_metrics;
@@ -109,7 +109,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     let token = access::token(headers, uri);
     let found = token.and_then(|token| {
         let found = server.tokens.find(&token);
-        found.ok_or_else(|| access::unauthorized("the token is not valid"))
+        found.ok_or_else(|| access::unauthorized("the token is invalid"))
     });
     let caller = match found {
         Ok(TokenOwner { name, scope, id }) => Caller {

@@ -21,7 +21,7 @@ pub(crate) async fn healthz() -> Response<Body> {
 pub(crate) async fn readyz(State(server): State<Arc<Server>>) -> Response<Body> {
     let mut reasons = deft_service::status::obstacles(&server.app).await;
     if server.stop.is_cancelled() {
-        reasons.push("deft is about to stop".to_owned());
+        reasons.push("deft is shutting down".to_owned());
     }
     let status = if reasons.is_empty() {
         StatusCode::OK

@@ -77,7 +77,7 @@ pub fn start(host: Host) -> Guest {
         Err(failure) => {
             tracing::warn!(
                 hint = failure.hint,
-                "the API is not served: {}",
+                "cannot serve the API: {}",
                 failure.message
             );
             Guest {

@@ -62,7 +62,7 @@ pub(crate) fn bind(listen: &str, is_encrypted: bool) -> Done<(TcpListener, Socke
     let is_local = found.iter().all(|address| address.ip().is_loopback());
     if !is_local && !is_encrypted {
         let message = format!(
-            "`server.listen` is `{listen}`, which other machines can reach, and there is no certificate"
+            "`server.listen` is `{listen}`, which other machines can reach, but no certificate is set"
         );
         let hint = "set `server.tls_cert` and `server.tls_key`, or listen on `127.0.0.1:9876`";
         return Err(Failure::input("not_loopback", message).hint(hint));
@@ -138,7 +138,7 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &
             let place = Arc::new(place);
             tokio::select! {
                 () = answerer.greet(stream, Peer(peer), tls, &place) => {}
-                () = place.lost() => tracing::debug!("an idle connection makes room"),
+                () = place.lost() => tracing::debug!("closed an idle connection to make room"),
             }
         });
     }
@@ -149,7 +149,7 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &
 
 /// Builds the response for a client when all connections are busy.
 fn full_reply(most: usize) -> String {
-    let message = format!("requests are under way on all {most} connections");
+    let message = format!("all {most} connections are busy");
     let failure = Failure::input("too_many_connections", message)
         .hint("try again in a second; `server.max_connections` allows more");
     let body = serde_json::to_string(&failure.problem(None)).unwrap_or_default();

@@ -70,7 +70,7 @@ fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
     let query = |name: &str, schema: Value| json!({"name": name, "in": "query", "required": false, "schema": schema});
     let events = json!({
         "operationId": "get_events",
-        "summary": "Events as they come, as server-sent events",
+        "summary": "Live events, as server-sent events",
         "tags": ["events"],
         "x-scope": "read",
         "parameters": [
@@ -87,11 +87,11 @@ fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
         ("/api/v1/events", events),
         (
             "/healthz",
-            health("get_healthz", "Whether the process lives", false),
+            health("get_healthz", "Check that the process is running", false),
         ),
         (
             "/readyz",
-            health("get_readyz", "Whether deft can work", true),
+            health("get_readyz", "Check that deft is ready", true),
         ),
     ]
 }
@@ -100,7 +100,7 @@ fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
 fn hook(receipt: &Schema) -> Value {
     json!({
         "operationId": "post_hooks_name",
-        "summary": "Take a signed delivery, which fires the skills that name the hook",
+        "summary": "Receive a signed delivery, which fires the skills of the hook",
         "tags": ["hooks"],
         "security": [],
         "parameters": [{
@@ -132,7 +132,7 @@ fn operation(route: &Route, replies: &mut SchemaGenerator) -> Value {
     let mut responses = Map::new();
     for status in description.statuses {
         let shape = json!({
-            "description": if *status == 202 { "Accepted; it goes on." } else { "Done." },
+            "description": if *status == 202 { "Accepted; the work continues." } else { "Done." },
             "content": {"application/json": {"schema": reply}},
         });
         responses.insert(status.to_string(), shape);

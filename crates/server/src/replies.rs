@@ -101,7 +101,7 @@ impl Replies {
             Ok(())
         });
         if let Err(failure) = kept.await {
-            tracing::warn!("a reply is not kept: {}", failure.message);
+            tracing::warn!("cannot store a reply: {}", failure.message);
         }
     }
 
@@ -152,8 +152,7 @@ fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
         Ok(_) if retention == Retention::Secret => {
             let message =
                 "this request was carried out; its reply holds a secret and was sent once";
-            let hint =
-                "if the reply was lost, revoke what it made and send the request with a new key";
+            let hint = "if the reply was lost, revoke what it created and send it with a new key";
             problem(&Failure::input("sent_once", message).hint(hint))
         }
         Ok(answer) => StoredReply {
@@ -172,9 +171,8 @@ fn repeat(kept: KeptReply, body: &str) -> Done<Answer> {
         return Err(Failure::input("key_taken", message).hint("use a new key"));
     }
     let Some(reply) = kept.reply else {
-        let message =
-            "deft ended while it carried this request out; whether it took effect is not known";
-        let hint = "look whether it did; if not, send it with a new key";
+        let message = "deft stopped while processing this request; it may have taken effect";
+        let hint = "check whether it took effect; if not, send it again with a new key";
         return Err(Failure::input("key_unfinished", message).hint(hint));
     };
     Ok(Answer {

@@ -209,7 +209,7 @@ fn read<Q: DeserializeOwned, B: DeserializeOwned>(raw: RawCall) -> Done<Call<Q, 
         let why = why
             .rsplit_once("string: ")
             .map_or(why.as_str(), |(_, why)| why);
-        Failure::input("invalid_input", format!("the query is wrong: {why}")).hint(SHAPES)
+        Failure::input("invalid_input", format!("invalid query: {why}")).hint(SHAPES)
     })?;
     // An absent body counts as an empty object.
     let body: &[u8] = match raw.body.as_ref() {
@@ -217,7 +217,7 @@ fn read<Q: DeserializeOwned, B: DeserializeOwned>(raw: RawCall) -> Done<Call<Q, 
         body => body,
     };
     let body = serde_json::from_slice(body).map_err(|problem| {
-        Failure::input("invalid_input", format!("the body is wrong: {problem}")).hint(SHAPES)
+        Failure::input("invalid_input", format!("invalid body: {problem}")).hint(SHAPES)
     })?;
     Ok(Call {
         server: raw.server,

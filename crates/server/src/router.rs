@@ -70,13 +70,13 @@ async fn describe() -> Response<Body> {
 }
 
 async fn no_such_page(Extension(id): Extension<RequestId>) -> Response<Body> {
-    let failure = Failure::input("no_such_page", "there is nothing at this address");
+    let failure = Failure::input("no_such_page", "unknown address");
     let failure = failure.hint("`/api/openapi.json` lists all addresses");
     reply::problem(&failure, &id)
 }
 
 async fn wrong_method(Extension(id): Extension<RequestId>) -> Response<Body> {
-    let message = "this address does not take this method";
+    let message = "this address does not support this method";
     let failure = Failure::input("method_not_allowed", message);
     let failure = failure.hint("`/api/openapi.json` lists the methods");
     reply::problem(&failure, &id)

@@ -342,7 +342,7 @@ impl App {
             tokio::time::timeout(CARRY, sending).await.unwrap_or(Ok(0))
         });
         if let Err(error) = sent {
-            tracing::warn!(%error, "messages were not sent");
+            tracing::warn!(%error, "notices were not sent");
         }
     }
 
@@ -355,7 +355,7 @@ impl App {
         let task = Lock::holder(&self.home).is_none().then(|| {
             self.threads.spawn(async move {
                 if let Err(error) = engine.outbox().carry(&channel, &stopped).await {
-                    tracing::warn!(%error, "messages were not sent");
+                    tracing::warn!(%error, "notices were not sent");
                 }
             })
         });

@@ -22,7 +22,7 @@ impl AuditLog {
             Ok(Mutex::new(file))
         });
         if let Err(problem) = &opened {
-            tracing::warn!(%problem, "changes by the API are not logged");
+            tracing::warn!(%problem, "cannot open the audit log; API changes are not logged");
         }
         Self { file: opened.ok() }
     }

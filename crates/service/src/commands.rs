@@ -248,7 +248,8 @@ fn run_result(run: &RunView, given: CommandResult) -> CommandResult {
             let what = run.waiting_for.as_deref().unwrap_or("its turn");
             let id = &run.id;
             let hint = format!(
-                "`deft approvals list` shows what waits, `deft runs resume {id}` continues it"
+                "`deft approvals list` shows pending approvals, `deft runs resume {id}` continues \
+                 the run"
             );
             let message = format!("run {id} waits for {what}");
             result = error_result("waiting", &message, Some(&hint));

@@ -208,7 +208,7 @@ fn follow(
             return Ok(());
         }
         if over || begun.elapsed() > PATIENCE {
-            let message = "the run of the demo did not get as far as it should";
+            let message = "the demo run stopped early or timed out";
             return Err(Failure::internal("demo", message).hint("`deft doctor` checks this host"));
         }
         std::thread::sleep(LOOK);

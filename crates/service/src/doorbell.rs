@@ -62,7 +62,7 @@ pub async fn listen(home: &Path, heard: impl Fn(Ring)) {
     let socket = match tokio::net::UnixDatagram::bind(&place) {
         Ok(socket) => socket,
         Err(error) => {
-            tracing::warn!(%error, "the doorbell cannot be opened; changes of other processes are noticed within a second");
+            tracing::warn!(%error, "cannot receive wake-ups of other processes; their changes are noticed within a second");
             return std::future::pending().await;
         }
     };
@@ -71,7 +71,7 @@ pub async fn listen(home: &Path, heard: impl Fn(Ring)) {
         match socket.recv(&mut bytes).await {
             Ok(_) => heard(Ring::from_byte(bytes[0])),
             Err(error) => {
-                tracing::warn!(%error, "the doorbell is broken");
+                tracing::warn!(%error, "receiving wake-ups of other processes failed");
                 return std::future::pending().await;
             }
         }

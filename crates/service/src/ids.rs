@@ -40,7 +40,7 @@ impl IdKind {
         match self {
             Self::Run => "run",
             Self::Job => "job",
-            Self::Question => "question",
+            Self::Question => "approval",
             Self::Grant => "grant",
             Self::Conversation => "conversation",
         }
@@ -68,7 +68,7 @@ impl IdKind {
             Self::Grant => Failure::input("unknown_grant", message),
             Self::Conversation => Failure::input("unknown_conversation", message),
         };
-        failure.hint(format!("`{}` shows them", self.list()))
+        failure.hint(format!("`{}` lists all", self.list()))
     }
 
     /// Returns the failure for a prefix of several ids. It names the candidates, because ids of one day begin
@@ -83,8 +83,8 @@ impl IdKind {
         if count > MOST_NAMED {
             named.push("\n  …".to_owned());
         }
-        let message = format!("`{given}` fits {count} {}s", self.noun());
-        let hint = format!("give more of the id:{}", named.concat());
+        let message = format!("`{given}` matches {count} {}s", self.noun());
+        let hint = format!("use a longer prefix:{}", named.concat());
         Failure::input("ambiguous", message).hint(hint)
     }
 
@@ -183,18 +183,18 @@ mod tests {
     #[test]
     fn an_ambiguous_beginning_names_the_candidates() {
         let (message, hint) = picked("apr_9").unwrap_err();
-        assert_eq!(message, "`apr_9` fits 2 questions");
+        assert_eq!(message, "`apr_9` matches 2 approvals");
         let hint = hint.unwrap();
         assert_eq!(
             hint,
-            "give more of the id:\n  apr_9c (about apr_9c)\n  apr_9a (about apr_9a)"
+            "use a longer prefix:\n  apr_9c (about apr_9c)\n  apr_9a (about apr_9a)"
         );
     }
 
     #[test]
     fn an_unknown_id_says_where_to_look() {
         let (message, hint) = picked("x").unwrap_err();
-        assert_eq!(message, "unknown question `x`");
-        assert_eq!(hint.as_deref(), Some("`deft approvals list` shows them"));
+        assert_eq!(message, "unknown approval `x`");
+        assert_eq!(hint.as_deref(), Some("`deft approvals list` lists all"));
     }
 }

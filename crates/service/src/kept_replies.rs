@@ -88,7 +88,7 @@ impl ReplyFiles {
         let kept = serde_json::from_str(&text).map_err(|problem| {
             let message =
                 format!("the stored reply to this `Idempotency-Key` is damaged: {problem}");
-            let hint = "look whether the request took effect; if not, send it with a new key";
+            let hint = "check whether the request took effect; if not, send it with a new key";
             Failure::input("key_unfinished", message).hint(hint)
         })?;
         Ok(Some(kept))

@@ -37,21 +37,21 @@ pub(crate) fn broken_warning(snapshot: &Snapshot, skill: Option<&str>) -> Option
     let (what, path) = match kept.as_slice() {
         [] => return None,
         [(id, path)] => (
-            format!("`{id}` is used as it was before its file broke"),
+            format!("the file of `{id}` has errors; its last good version is in use"),
             path,
         ),
         [(_, path), ..] => {
             let ids: Vec<String> = kept.iter().map(|(id, _)| format!("`{id}`")).collect();
             let ids = ids.join(", ");
             (
-                format!("{ids} are used as they were before their files broke"),
+                format!("the files of {ids} have errors; their last good versions are in use"),
                 path,
             )
         }
     };
     let path = path.display();
     Some(format!(
-        "warning: {what}; hint: `deft skills validate {path}` says what is wrong"
+        "warning: {what}; hint: `deft skills validate {path}` shows the problems"
     ))
 }
 

@@ -31,8 +31,11 @@ impl Lock {
                 // The process id only improves the message, so errors are ignored.
                 drop(file.read_to_string(&mut pid));
                 let message = match pid.trim() {
-                    "" => format!("deft is already up in `{}`", home.display()),
-                    pid => format!("deft is already up in `{}` (process {pid})", home.display()),
+                    "" => format!("deft is already running in `{}`", home.display()),
+                    pid => format!(
+                        "deft is already running in `{}` (process {pid})",
+                        home.display()
+                    ),
                 };
                 return Err(Failure::input("already_up", message)
                     .hint("stop it first, or use another home with `--home DIR`"));

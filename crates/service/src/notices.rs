@@ -74,7 +74,7 @@ pub fn retry(app: &App, id: Option<&str>) -> Done<NoticesQueued> {
         .map_err(|error| store::failure(&error))?;
     match (id, queued) {
         (Some(id), 0) => {
-            let message = format!("message {id} does not exist or was not given up");
+            let message = format!("notice {id} does not exist, or its delivery has not failed");
             Err(unknown(message))
         }
         _ => Ok(NoticesQueued { queued }),
@@ -85,11 +85,11 @@ pub fn retry(app: &App, id: Option<&str>) -> Done<NoticesQueued> {
 fn number(app: &App, id: &str) -> Done<i64> {
     if id != LAST {
         let number = id.parse();
-        return number.map_err(|_| unknown(format!("`{id}` is not the number of a message")));
+        return number.map_err(|_| unknown(format!("`{id}` is not the number of a notice")));
     }
     let newest = list(app, true).next(1)?;
     let newest = newest.first().map(|notice| notice.id);
-    newest.ok_or_else(|| unknown("no message was given up".to_owned()))
+    newest.ok_or_else(|| unknown("no notice has failed".to_owned()))
 }
 
 fn unknown(message: String) -> Failure {
@@ -97,7 +97,7 @@ fn unknown(message: String) -> Failure {
 }
 
 fn view(row: &NoticeRow) -> Done<NoticeView> {
-    let notice: NoticeBody = read_stored(&format!("message {}", row.id), &row.body)?;
+    let notice: NoticeBody = read_stored(&format!("notice {}", row.id), &row.body)?;
     // Notices of the `notify` tool name their run in the body.
     let run = row.run.clone().or(notice.run.as_deref().map(RunId::new));
     Ok(NoticeView {

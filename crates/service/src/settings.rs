@@ -98,7 +98,7 @@ pub fn set(workspace: &Workspace, key: &str, given: &str) -> Done<ChangedSetting
     let file = config_file(&home);
     let settings = Settings::read(&file)?;
     let setting = find_settings(&settings, key)?.into_iter().next();
-    let setting = setting.ok_or_else(|| Failure::internal("config", "nothing was set"))?;
+    let setting = setting.ok_or_else(|| Failure::internal("config", "no setting was changed"))?;
     Ok(ChangedSetting {
         warnings: warnings(&setting, kind, &path, &value),
         file,
@@ -110,9 +110,7 @@ pub fn set(workspace: &Workspace, key: &str, given: &str) -> Done<ChangedSetting
 fn warnings(setting: &Setting, kind: Option<Kind>, path: &[String], value: &Value) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Origin::Variable(name) = &setting.origin {
-        warnings.push(format!(
-            "the variable `{name}` still counts more than the file"
-        ));
+        warnings.push(format!("the variable `{name}` still overrides the file"));
     }
     let last = path.last().map_or("", String::as_str);
     if kind == Some(Kind::Reference)
@@ -121,7 +119,7 @@ fn warnings(setting: &Setting, kind: Option<Kind>, path: &[String], value: &Valu
             .is_some_and(|text| is_literal_secret(last, text))
     {
         warnings.push(format!(
-            "`{}` looks like a secret written down; `env:NAME` or `file:PATH` keeps it out of the file",
+            "`{}` looks like a plaintext secret; `env:NAME` or `file:PATH` keeps it out of the file",
             setting.name()
         ));
     }

@@ -62,8 +62,8 @@ fn check(path: &Path, token: &str) -> Done<String> {
     if token.len() < SHORTEST || !token.chars().all(plain) {
         let message = format!("`{}` has no usable token", path.display());
         let hint = format!(
-            "delete the file; the next start of deft makes a token. Letters, digits, `-`, `_` and `.` are usable, \
-             {SHORTEST} of them at least"
+            "delete the file; the next start of deft creates a token. Letters, digits, `-`, `_` \
+             and `.` are usable, {SHORTEST} of them at least"
         );
         return Err(Failure::input("bad_token_file", message).hint(hint));
     }
@@ -133,8 +133,8 @@ pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAd
     let mut stored = StoredTokens::read(&home.path)?;
     let taken = stored.tokens.iter().any(|token| token.view.name == name);
     if taken || name == OWNER {
-        let message = format!("there is a token `{name}` already");
-        let hint = format!("`deft tokens revoke {name}` ends it, or choose another name");
+        let message = format!("the token `{name}` already exists");
+        let hint = format!("`deft tokens revoke {name}` revokes it, or choose another name");
         return Err(Failure::input("exists", message).hint(hint));
     }
     let made = new_token();

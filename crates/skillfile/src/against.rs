@@ -199,7 +199,7 @@ impl Check<'_> {
                 let span = self.place(&path[0]);
                 self.sink
                     .report(Rule::SkillCycle, span, message)
-                    .help("remove the step that closes the circle");
+                    .help("remove one of the steps to break the cycle");
                 return;
             }
         }

@@ -25,7 +25,7 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
     let Some(map) = root.as_mapping() else {
         let message = format!("the frontmatter is {}", root.describe());
         sink.report(Rule::NotAMapping, root.span, message)
-            .help("write keys and values, `name: …` and whatever limits the agent");
+            .help("write keys and values: `name: …` and the limits of the agent");
         return None;
     };
     let fields = Fields {
@@ -37,14 +37,14 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
     check_id(place.folder, sink);
     let prompt = page(&source.file[split.body.start()..split.body.end()]);
     if prompt.is_blank() {
-        let message = "no text below the frontmatter, so the model is told only the rules";
+        let message = "no text below the frontmatter; the model gets only the built-in rules";
         sink.report_as(Severity::Warning, Rule::MissingBody, Span::NONE, message)
             .help("write below the frontmatter who the agent is and how it works");
     }
     let name = (
         Rule::MissingName,
         "the agent has no `name`",
-        "add what it is called, for example `name: General Assistant`",
+        "add a name, for example `name: General Assistant`",
     );
     let agent = Agent {
         id: place.folder.to_owned(),

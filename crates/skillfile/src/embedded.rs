@@ -50,7 +50,7 @@ pub(crate) fn broken(node: &Node, file: &str) -> Option<Broken> {
     let help = match reason {
         "trailing comma" => "remove the comma before it",
         _ if problem.is_eof() => "close every bracket, brace and quote that is opened",
-        _ => "write it as JSON, with keys and texts in double quotes",
+        _ => "write it as JSON, with keys and strings in double quotes",
     };
     Some(Broken {
         reason: if problem.is_eof() {

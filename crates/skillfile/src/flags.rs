@@ -67,7 +67,10 @@ fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
                     .help("write `--name   what it is for`");
             }
             Some((name, _)) if !names.insert(name.to_owned()) => {
-                let message = format!("`--{name}` is described twice; the first one counts");
+                let message = format!(
+                    "`--{name}` is described twice; the first description is \
+                     used"
+                );
                 sink.report(Rule::DuplicateFlag, span, message);
             }
             Some((name, prose)) => found.push(Line {
@@ -145,7 +148,7 @@ fn go_on(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink
     } else {
         let message = "the line does not start with `--name`";
         sink.report(Rule::InvalidFlag, span, message)
-            .help("write `--name   what it is for`, or indent a line that goes on");
+            .help("write `--name   what it is for`, or indent a continuation line");
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn read(
         sink.report(
             Rule::NotASkill,
             span,
-            "the frontmatter is not that of a skill",
+            "the frontmatter does not define a skill",
         )
         .help("a skill has `name: domain.action` and `description: …` in it");
         return None;
@@ -170,7 +170,7 @@ fn name(fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<Strin
     if let Some(from_path) = from_path.filter(|from_path| *from_path != name) {
         let message = format!("the name is `{name}`, the path says `{from_path}`");
         sink.report(Rule::NamePathMismatch, span, message)
-            .help("rename the file, or the skill; the name is what counts");
+            .help("rename the file or the skill; deft uses the name");
     }
     Some(name)
 }
@@ -201,7 +201,7 @@ fn handler(fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
     let span = fields.span("handler");
     match Handler::from_text(&text) {
         Handler::Tool(name) | Handler::Skill(name) if name.is_empty() => {
-            sink.report(Rule::UnknownHandler, span, "the handler names nothing")
+            sink.report(Rule::UnknownHandler, span, "the handler is empty")
                 .help("write `tool:NAME` or `skill:NAME`");
             return None;
         }
@@ -220,7 +220,7 @@ fn handler(fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
             let help = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!(
-                    "a tool is `tool:{name}`, a skill `skill:{name}`; deft's own are {}",
+                    "a tool is `tool:{name}`, a skill `skill:{name}`; built-in handlers are {}",
                     known.join(", ")
                 ),
             };

@@ -35,7 +35,7 @@ pub(crate) fn split(source: &Source<'_>, sink: &mut Sink) -> Option<Split> {
                 span,
                 "no `---` line closes the frontmatter",
             )
-            .help("add a line `---` behind the last key");
+            .help("add a line `---` after the last key");
             None
         }
     }

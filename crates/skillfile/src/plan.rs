@@ -147,7 +147,7 @@ fn judge(used: &NameUse, ids: &[String], at: usize) -> Option<(Rule, String, Opt
     let near = nearest(name, known.filter(|id| is_identifier(id)));
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "a plan knows the steps above by their `id`".to_owned(),
+        None => "a plan can use earlier steps by their `id`".to_owned(),
     };
     let message = format!("nothing defines `{name}`");
     Some((Rule::UndefinedName, message, Some(help)))

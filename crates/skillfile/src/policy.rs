@@ -130,9 +130,9 @@ fn heal(map: &Mapping, outer: &Fields<'_>, sink: &mut Sink) -> Option<Heal> {
             outer.severity,
             Rule::InvalidValue,
             span,
-            "a remedy names no `tool`",
+            "a heal rule has no `tool`",
         )
-        .help("add the healing tool, for example `tool: vpn_connect`");
+        .help("add the tool to call, for example `tool: vpn_connect`");
         return None;
     };
     if let Some(args) = fields.node("args") {
@@ -157,9 +157,9 @@ fn classes(fields: &Fields<'_>, sink: &mut Sink) -> Vec<FailureClass> {
             fields.severity,
             Rule::InvalidValue,
             span,
-            "a remedy does not say `when`",
+            "a heal rule has no `when`",
         )
-        .help("name the failures it answers to, for example `when: network`");
+        .help("add the failure classes that trigger it, for example `when: network`");
     }
     let class = |word: &String| -> Option<FailureClass> {
         let class = deft_model::Choice::from_word(word);
@@ -265,7 +265,7 @@ fn cost(fields: &Fields<'_>, sink: &mut Sink) -> Option<f64> {
         .and_then(|scalar| scalar.text.trim().parse::<f64>().ok())
         .filter(|amount| amount.is_finite() && *amount >= 0.0);
     if amount.is_none() {
-        fields.wrong::<()>("cost_usd", node, "an amount of dollars from 0 on", sink);
+        fields.wrong::<()>("cost_usd", node, "an amount of dollars of at least 0", sink);
     }
     amount
 }

@@ -33,7 +33,7 @@ impl Check {
     pub fn read(value: &Value) -> Result<Self, String> {
         let Value::Object(map) = value else {
             return Err(match value.as_str() {
-                Some("calendar") => "`calendar` needs a stretch of time".to_owned(),
+                Some("calendar") => "`calendar` requires a duration".to_owned(),
                 Some("email") => "`email` needs the word `new`".to_owned(),
                 Some(other) => unknown(other),
                 None => format!("a check is a mapping, not `{value}`"),
@@ -94,7 +94,7 @@ impl Check {
 fn text(key: &str, value: &Value) -> Result<String, String> {
     match value.as_str() {
         Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
-        _ => Err(format!("`{key}` is a text, not `{}`", shown(value))),
+        _ => Err(format!("`{key}` is a string, not `{}`", shown(value))),
     }
 }
 
@@ -105,5 +105,5 @@ fn shown(value: &Value) -> String {
 }
 
 fn unknown(name: &str) -> String {
-    format!("unknown check `{name}`; there are `calendar`, `email`, `tool` and `compute`")
+    format!("unknown check `{name}`; known checks: `calendar`, `email`, `tool` and `compute`")
 }

@@ -87,7 +87,7 @@ impl<'a> Fields<'a> {
         (!text.trim().is_empty()).then_some(text)
     }
 
-    /// Returns a list of texts. A single text is a list of one, or of several if it contains commas; JSON in
+    /// Returns a list of strings. A single text is a list of one, or of several if it contains commas; JSON in
     /// a text is parsed (X12).
     pub(crate) fn texts(&self, key: &str, sink: &mut Sink) -> Vec<String> {
         let Some(node) = self.node(key) else {
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
                 parts.map(str::to_owned).collect()
             }
             _ => self
-                .wrong(key, node, "a list of texts", sink)
+                .wrong(key, node, "a list of strings", sink)
                 .unwrap_or_default(),
         }
     }
@@ -171,7 +171,12 @@ impl<'a> Fields<'a> {
     pub(crate) fn duration(&self, key: &str, sink: &mut Sink) -> Option<Duration> {
         let node = self.node(key)?;
         let Some(scalar) = node.as_scalar() else {
-            return self.wrong(key, node, "a length of time, such as `30` or `1h30m`", sink);
+            return self.wrong(
+                key,
+                node,
+                "a duration, such as `30` (seconds) or `1h30m`",
+                sink,
+            );
         };
         match parse_length(&scalar.text) {
             Ok(length) => Some(length),
@@ -194,7 +199,7 @@ impl<'a> Fields<'a> {
         let (message, help) = match problem {
             LengthError::Zero | LengthError::Seconds => (
                 format!("`{key}` cannot be `{text}`"),
-                Some("a length of time is more than nothing, such as `30` or `1h30m`".to_owned()),
+                Some("a duration is longer than zero, such as `30` or `1h30m`".to_owned()),
             ),
             LengthError::Words(error) => (format!("`{key}`: {}", error.message), error.hint),
         };
@@ -311,8 +316,8 @@ fn whole_number(node: &Node, least: u8) -> &'static str {
     let negative = number.is_some_and(|text| text.parse::<i64>().is_ok_and(|n| n < 0));
     match (negative, least) {
         (false, _) => "a whole number",
-        (true, 0) => "a whole number from 0 on",
-        (true, _) => "a whole number from 1 on",
+        (true, 0) => "a whole number of at least 0",
+        (true, _) => "a whole number of at least 1",
     }
 }
 

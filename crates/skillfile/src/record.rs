@@ -56,7 +56,7 @@ fn report_json(text: &str, start: usize, problem: &serde_json::Error, sink: &mut
             Some("remove the comma before it".to_owned())
         }
         (_, Some('/')) => Some("JSON has no comments".to_owned()),
-        ("key must be a string", _) => Some("keys and texts stand in double quotes".to_owned()),
+        ("key must be a string", _) => Some("keys and strings are in double quotes".to_owned()),
         _ => None,
     };
     let span = Span::new(start + at, start + at + length);
@@ -91,7 +91,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         (
             Rule::MissingName,
             "`name` is missing",
-            "add what the skill is called",
+            "add a name for the skill",
         ),
         sink,
     );
@@ -101,7 +101,7 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
         (
             Rule::MissingBody,
             "the record has no `instructions`",
-            "say in a sentence what is to be done, also beside an `execution_plan`",
+            "describe the task in one sentence; required even with an `execution_plan`",
         ),
         sink,
     );
@@ -136,9 +136,9 @@ fn skill(fields: &Fields<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
 fn id(name: &str, fields: &Fields<'_>, sink: &mut Sink) -> SkillId {
     let slug = slug(name);
     if slug.is_empty() && !name.is_empty() {
-        let message = format!("the name `{name}` has no letters or digits to make an id of");
+        let message = format!("the name `{name}` has no letters or digits; cannot derive an id");
         sink.report(Rule::InvalidName, fields.span("name"), message)
-            .help("call it something that can be typed");
+            .help("use letters or digits");
     }
     SkillId::new(slug)
 }

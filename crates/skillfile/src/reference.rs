@@ -37,7 +37,7 @@ fn reference(tables: &[(&str, &[Field])]) -> String {
     let mut out = String::new();
     for (title, fields) in tables {
         out.push_str(&format!(
-            "### {title}\n\n| key | takes | what it is |\n| --- | --- | --- |\n"
+            "### {title}\n\n| key | type | description |\n| --- | --- | --- |\n"
         ));
         for field in *fields {
             let needed = if field.required { ", required" } else { "" };
@@ -72,16 +72,16 @@ fn takes(kind: &Kind) -> String {
         Kind::Name => "name".to_owned(),
         Kind::Truth => "`true`, `false`".to_owned(),
         Kind::Count => "whole number".to_owned(),
-        Kind::Positive => "whole number from 1 on".to_owned(),
+        Kind::Positive => "whole number of at least 1".to_owned(),
         Kind::Integer => "whole number, also negative".to_owned(),
         Kind::Number => "number".to_owned(),
-        Kind::Texts => "list of texts".to_owned(),
-        Kind::Duration => "length of time".to_owned(),
+        Kind::Texts => "list of strings".to_owned(),
+        Kind::Duration => "duration".to_owned(),
         Kind::Cron => "cron expression".to_owned(),
         Kind::Any => "anything".to_owned(),
         Kind::Object | Kind::Open(_) | Kind::Table(_) => "mapping".to_owned(),
         Kind::List | Kind::Choices => "list".to_owned(),
-        Kind::Wait => "length of time, or a mapping with `until`".to_owned(),
+        Kind::Wait => "duration, or a mapping with `until`".to_owned(),
         Kind::Loop => "list or mapping, or a template".to_owned(),
         Kind::Tables(_) => "list of mappings".to_owned(),
         Kind::Classes => "failure class, or a list of them".to_owned(),
@@ -113,12 +113,9 @@ mod tests {
         assert_eq!(takes(Kind::Text), row("text, at most 80 characters"));
         assert_eq!(
             takes(Kind::Texts),
-            row("list of texts, at most 80 characters each")
+            row("list of strings, at most 80 characters each")
         );
         assert_eq!(takes(Kind::Count), row("whole number, at most 80"));
-        assert_eq!(
-            takes(Kind::Duration),
-            row("length of time, at most 80 seconds")
-        );
+        assert_eq!(takes(Kind::Duration), row("duration, at most 80 seconds"));
     }
 }

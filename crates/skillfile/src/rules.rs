@@ -75,7 +75,7 @@ rules! {
     DuplicateId = "duplicate_id", Warning, "No two skills have the same id.";
 
     // Man pages.
-    UnknownHandler = "unknown_handler", Error, "The handler of a page is `tool:NAME`, `skill:NAME` or one of deft's own.";
+    UnknownHandler = "unknown_handler", Error, "The handler of a page is `tool:NAME`, `skill:NAME` or a built-in handler.";
     InvalidFlag = "invalid_flag", Warning, "A line of the Flags section starts with `--name`.";
     DuplicateFlag = "duplicate_flag", Warning, "A flag is described once.";
 

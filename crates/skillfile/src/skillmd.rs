@@ -92,7 +92,7 @@ fn advise(sink: &mut Sink, mut found: Diagnostic, file: &str) {
         // If it moved below `metadata`, the other host would no longer see it.
         if found.rule == Rule::UnknownKey && key.is_some_and(is_host_key) {
             found.severity = Severity::Hint;
-            found.help = Some("another host reads it, and it is kept".to_owned());
+            found.help = Some("used by another host; deft preserves it".to_owned());
         }
         push(sink, found);
     }

@@ -10,8 +10,12 @@ use crate::yaml::{self, RepairError, conflict_marker, tab_indent, unclosed_quote
 pub(crate) fn report(text: &str, offset: usize, problem: yaml::Error, sink: &mut Sink) {
     if let Some(range) = conflict_marker(text) {
         let span = Span::new(offset + range.start, offset + range.end);
-        sink.report(Rule::YamlSyntax, span, "the file holds an unfinished merge")
-            .help("keep one side and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`");
+        sink.report(
+            Rule::YamlSyntax,
+            span,
+            "the file contains merge conflict markers",
+        )
+        .help("keep one side and remove the lines with `<<<<<<<`, `=======` and `>>>>>>>`");
         return;
     }
     if let Some(range) = tab_indent(text) {
@@ -60,7 +64,7 @@ pub(crate) fn report_beyond(
     match beyond {
         RepairError::Syntax => report(text, offset, problem, sink),
         RepairError::Swallowed { key, above, span } => {
-            let message = format!("`{key}` stands inside the value of `{above}`");
+            let message = format!("`{key}` is part of the value of `{above}`");
             sink.report(Rule::YamlSyntax, span, message)
                 .help("check the indentation: keys of one mapping start in the same column");
         }

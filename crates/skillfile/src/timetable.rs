@@ -61,11 +61,11 @@ pub fn words(skill: &Skill, moment: &Moment) -> String {
         .as_ref()
         .and_then(|timing| timing.hook.as_ref())
     {
-        return format!("when the hook `{hook}` takes a delivery");
+        return format!("when the hook `{hook}` receives a delivery");
     }
     match skill.trigger {
         Trigger::Event => format!("when a message mentions {}", skill.keywords.join(", ")),
-        Trigger::Cron | Trigger::Manual => "when asked for".to_owned(),
+        Trigger::Cron | Trigger::Manual => "on demand".to_owned(),
     }
 }
 

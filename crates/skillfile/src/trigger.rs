@@ -143,7 +143,7 @@ fn check_single(config: &Mapping, place: Span, sink: &mut Sink) {
             sink.report(
                 Rule::TriggerConflict,
                 place,
-                "`trigger_config` says nothing about when",
+                "`trigger_config` has no time, event or hook",
             )
             .help("add `schedule`, `interval_minutes`, `at` or `in_minutes`");
         }

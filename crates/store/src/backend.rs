@@ -71,7 +71,7 @@ pub fn asked_twice(writes: &[Write]) -> Option<&str> {
 
 /// Returns the error of a run that is skipped because another run of its skill is active.
 pub fn in_the_way(other: &str) -> String {
-    let message = format!("run `{other}` of this skill is still going");
+    let message = format!("run `{other}` of this skill is still active");
     text(&Failure::new(FailureClass::Other, message))
 }
 

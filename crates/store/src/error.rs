@@ -43,7 +43,7 @@ pub enum Error {
     },
 
     /// The id is already in use.
-    #[error("there is already {what} with the id `{id}`")]
+    #[error("{what} with the id `{id}` already exists")]
     Taken {
         /// `a run` or `a question`.
         what: &'static str,
@@ -52,14 +52,14 @@ pub enum Error {
     },
 
     /// The skill has changed since the caller read it.
-    #[error("the skill `{skill}` was changed at the same time")]
+    #[error("skill number {skill} was changed by another process in the meantime")]
     Changed {
         /// The number of the skill.
         skill: i64,
     },
 
     /// The run has not ended, so it cannot be reopened.
-    #[error("run `{run}` is not over, it is {status}")]
+    #[error("run `{run}` has not ended; its status is {status}")]
     NotDone {
         /// The run.
         run: String,
@@ -69,7 +69,7 @@ pub enum Error {
 
     /// A later version of deft has written the file.
     #[error(
-        "the database `{}` has format {found}, this deft knows formats up to {known}",
+        "the database `{}` has format {found}; this version of deft supports formats up to {known}",
         path.display()
     )]
     Newer {
@@ -89,7 +89,7 @@ pub enum Error {
     },
 
     /// The database belongs to another program.
-    #[error("the database `{}` was not made by deft", path.display())]
+    #[error("the database `{}` belongs to another program", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
@@ -119,7 +119,7 @@ pub enum Error {
     },
 
     /// The disk is full.
-    #[error("no room left to write the database `{}`", path.display())]
+    #[error("disk full: cannot write the database `{}`", path.display())]
     Full {
         /// The file.
         path: PathBuf,
@@ -166,7 +166,7 @@ pub enum Error {
     },
 
     /// A line to restore does not contain a deleted row.
-    #[error("no deleted row: `{line}`")]
+    #[error("not a deleted row: `{line}`")]
     UnreadableLine {
         /// The start of the line.
         line: String,
@@ -194,26 +194,25 @@ impl Error {
             | Self::UnreadableLine { .. }
             | Self::Backend { .. }
             | Self::Closed => None,
-            Self::NotDone { .. } => Some("wait for it to end, or cancel it first"),
-            Self::Newer { .. } => Some(
-                "install the newer deft again, or start with another home; nothing was changed",
-            ),
+            Self::NotDone { .. } => Some("wait until it ends, or cancel it first"),
+            Self::Newer { .. } => {
+                Some("install the newer version of deft, or use another home; nothing was changed")
+            }
             Self::NotADatabase { .. } | Self::NotOurs { .. } => {
                 Some("move the file away or choose another place; nothing was changed")
             }
-            Self::NoAccess { .. } => Some("check that the folder is there and belongs to you"),
+            Self::NoAccess { .. } => Some("check that the folder exists and belongs to you"),
             Self::ReadOnly { .. } => Some("allow writing to the file and to its folder"),
-            Self::Locked { .. } => {
-                Some("find who uses the file, a backup perhaps, and try again when it is done")
-            }
-            Self::Full { .. } => {
-                Some("make room on the disk and try again; what was stored is still there")
-            }
+            Self::Locked { .. } => Some(
+                "find the process that uses the file, such as a backup, and try again when it \
+                     has finished",
+            ),
+            Self::Full { .. } => Some("free disk space and try again; stored data is intact"),
             Self::FileChanged { .. } => Some(
                 "stop all deft processes of this home, put the database back from a backup, and \
-                 start again; without a backup the next start begins with an empty one",
+                 start again; without a backup the next start creates an empty database",
             ),
-            Self::Io { .. } => Some("check the disk; what was stored before is not touched"),
+            Self::Io { .. } => Some("check the disk; data stored earlier is intact"),
             Self::Damaged { .. } | Self::DamagedRow { .. } => {
                 Some("keep a copy of the file and its `-wal`, then restore a backup")
             }

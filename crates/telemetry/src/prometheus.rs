@@ -101,10 +101,10 @@ mod tests {
         registry.observe(Metric::ModelOperation, &["chat", "x", "y", ""], 1.0);
         assert_eq!(
             prometheus_text(&registry),
-            "# HELP deft_schedule_missed_total Slots that brought no run because deft was not running.\n\
+            "# HELP deft_schedule_missed_total Slots missed because deft was not running.\n\
              # TYPE deft_schedule_missed_total counter\n\
              deft_schedule_missed_total{skill=\"a\\\"b\\\\c\\nd\"} 2\n\
-             # HELP deft_approvals_pending Questions that wait for an answer of a person.\n\
+             # HELP deft_approvals_pending Pending approvals.\n\
              # TYPE deft_approvals_pending gauge\n\
              deft_approvals_pending 1\n"
         );

@@ -95,7 +95,7 @@ pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &
     let fitting = counted(found.len(), "tool");
     let summary = match found.len() {
         0 => format!(
-            "none of {} fits; other words may, and `{{}}` lists all",
+            "no match among {}; try other words, or `{{}}` to list all",
             counted(all, "tool")
         ),
         many if many > MOST_FOUND => format!("the first {MOST_FOUND} of {fitting} that fit"),

@@ -224,7 +224,10 @@ pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
 pub(crate) fn ambiguous(name: &str, candidates: &[String]) -> Failure {
     Failure::new(
         FailureClass::NotFound,
-        format!("the tool `{name}` could be {}", listed(candidates, "or")),
+        format!(
+            "the tool `{name}` is ambiguous: {}",
+            listed(candidates, "or")
+        ),
     )
     .blocked()
     .hint("write the name with its server, as `server.tool`")
@@ -245,7 +248,7 @@ pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
     Failure::new(
         FailureClass::Network,
         format!(
-            "unknown tool `{name}`; not every server could be asked ({})",
+            "unknown tool `{name}`; some servers could not be queried ({})",
             reasons.join("; ")
         ),
     )

@@ -272,7 +272,7 @@ fn servers<'de, D: serde::Deserializer<'de>>(
         // With a dot, `a.b.c` would be ambiguous.
         if name.is_empty() || name.contains(['.', '/', ' ']) {
             return Err(serde::de::Error::custom(format!(
-                "the server name `{name}` must not be empty or have a dot, a slash or a blank"
+                "the server name `{name}` must not be empty or contain a dot, a slash or a space"
             )));
         }
         if let Err(problem) = server.reach() {

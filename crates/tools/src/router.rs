@@ -363,7 +363,7 @@ async fn perform(
     let value = match limit.run((tool.handler)(arguments, context)).await {
         Ok(result) => result?,
         Err(stop) => {
-            let failure = limit.failure(stop, &format!("`{}` was at work", tool.name()));
+            let failure = limit.failure(stop, &format!("`{}` was running", tool.name()));
             return Err(Failure {
                 in_doubt: changes,
                 ..failure

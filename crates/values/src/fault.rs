@@ -97,8 +97,8 @@ impl Fault {
     /// A secret is changed or looked into.
     #[cold]
     pub fn secret() -> Self {
-        Self::type_error("a secret cannot be changed or looked into")
-            .with_hint("pass it on as it is")
+        Self::type_error("a secret cannot be changed or read")
+            .with_hint("pass it to a tool unchanged")
     }
 
     /// Adds the remedy.

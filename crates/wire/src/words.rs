@@ -2,14 +2,14 @@
 
 use deft_model::DisabledReason;
 
-/// Returns why a skill is disabled, as text to follow "off:" or to put in brackets.
+/// Returns why a skill is disabled, as text to follow "disabled:" or to put in brackets.
 pub fn disabled_words(reason: DisabledReason) -> &'static str {
     match reason {
-        DisabledReason::User => "by hand",
+        DisabledReason::User => "by a person",
         DisabledReason::Failures => "failed too often",
         DisabledReason::MissingTools => "tools missing",
         DisabledReason::FileRemoved => "file removed",
-        DisabledReason::OneShotDone => "fired once",
+        DisabledReason::OneShotDone => "one-shot done",
         DisabledReason::Budget => "budget spent",
         DisabledReason::Deleted => "deleted",
     }

@@ -144,7 +144,7 @@ impl Machine {
     fn thought(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "goes on after it has ended"));
+            return Err(misplaced(path, "continues after it has ended"));
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Machine {
             return self.over(at, Phase::Skipped);
         }
         if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "is left out after it has ended"));
+            return Err(misplaced(path, "is skipped after it has ended"));
         }
         self.open_item(at)?;
         self.tried(at)?.state = TryState::Skipped;
@@ -167,7 +167,7 @@ impl Machine {
     fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         if self.frames[at.frame].plan.steps[at.step].list.is_none() {
-            return Err(misplaced(path, "is no loop"));
+            return Err(misplaced(path, "is not a loop"));
         }
         self.open(at);
         let state = self.state(at);

@@ -127,8 +127,8 @@ impl Machine {
             return failure;
         }
         let why = format!(
-            "it was not tried again, as `{tool}` may have taken effect; if repeating it does no harm, \
-             write `effects: idempotent` in the step"
+            "not retried, because `{tool}` may have taken effect; if repeating it is harmless, set \
+             `effects: idempotent` in the step"
         );
         let hint = match &failure.hint {
             Some(hint) => format!("{hint}; {why}"),
@@ -183,10 +183,11 @@ impl Machine {
         }
         let path = self.path(at);
         let message = format!(
-            "with `{path}` the results of the run would have {all} bytes, more than {limit}"
+            "the result of `{path}` brings the results of the run to {all} bytes; the limit is \
+             {limit}"
         );
         let failure = Failure::new(FailureClass::Limit, message)
-            .hint("let tools return less, or work in parts, each in a run of its own");
+            .hint("return less from tools, or split the work into several runs");
         // The call itself was made.
         Err(failure.in_doubt())
     }
@@ -226,9 +227,9 @@ impl Machine {
 
     /// Returns the event for a call or a heal whose driver died.
     pub fn interrupted(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
-        let message = format!("`{path}` was cut off and may have happened");
+        let message = format!("`{path}` was interrupted and may have taken effect");
         let failure = Failure::new(FailureClass::Interrupted, message)
-            .hint("look whether it did; `deft runs resume` tries it once more")
+            .hint("check whether it took effect; `deft runs resume` retries it")
             .in_doubt();
         let at = self.locate(path).ok();
         let failure = match at.and_then(|at| self.verifying(at)) {

@@ -11,6 +11,6 @@ pub(crate) const MOST_CUT_OFFS: u32 = 5;
 /// Returns the failure of a check in the worker that was cut off. The checked value exists, so nothing is in
 /// doubt.
 pub(crate) fn unjudged(path: &Path) -> Failure {
-    let message = format!("the judging of `{path}` was cut off");
+    let message = format!("the check of `{path}` was interrupted");
     Failure::new(FailureClass::Interrupted, message)
 }

@@ -53,7 +53,7 @@ impl Machine {
         let (frame, _) = self.counting().find(|(_, until)| *until <= now)?;
         let path = self.path(self.frames[frame].parent?);
         let skill = &self.frames[frame].plan.skill;
-        let message = format!("skill `{skill}` took longer than the `timeout` it was given");
+        let message = format!("skill `{skill}` exceeded its `timeout`");
         Some(Event::Expired {
             path,
             failure: Failure::new(FailureClass::Timeout, message),

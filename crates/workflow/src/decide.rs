@@ -66,7 +66,7 @@ impl Machine {
         let planned = &self.frames[frame].plan.steps[step];
         let state = &self.frames[frame].steps[step];
         if state.answer == Some(Answer::Skip) {
-            return Some(self.skip(at, "left out by the person who was asked"));
+            return Some(self.skip(at, "skipped by the person who was asked"));
         }
         if !planned.condition_per_item
             && let Some(event) = self.judge(at, planned, state.judged)
@@ -247,7 +247,10 @@ impl Machine {
         let deepest = self.rules.max_depth;
         let circle = circle.unwrap_or_default();
         let message = format!("skills are nested more than {deepest} levels{circle}");
-        Failure::new(FailureClass::Limit, message).hint("remove the step that closes the circle")
+        Failure::new(FailureClass::Limit, message).hint(
+            "remove one of the steps to break the \
+             cycle",
+        )
     }
 
     fn beginning(&self, at: Position, call: Call, effects: Effects) -> Event {

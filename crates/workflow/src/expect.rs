@@ -78,7 +78,7 @@ impl Expectation {
         scope: &dyn Scope,
     ) -> Result<(), ExpectProblem> {
         if let Some(tool) = self.called.iter().find(|tool| !is_called(tool)) {
-            let message = format!("expected a successful call of `{tool}`, and there was none");
+            let message = format!("expected a successful call of `{tool}`; none was made");
             return Err(Failure::new(FailureClass::Invalid, message).into());
         }
         if let Some(schema) = &self.schema {
@@ -129,7 +129,7 @@ fn check_schema(what: &str, schema: &Validator, value: &Value) -> Result<(), Fai
         return Ok(());
     }
     let message = format!(
-        "`expect.schema` is not met by {what}: {}",
+        "{what} does not match `expect.schema`: {}",
         problems.join("; ")
     );
     Err(Failure::new(FailureClass::Invalid, message))

@@ -29,7 +29,7 @@ impl Machine {
             return Err(misplaced(&begun.path, "begins without the value it has"));
         }
         if !matches!(self.tried(at)?.state, TryState::Idle | TryState::Ready) {
-            return Err(misplaced(&begun.path, "begins while it is going on"));
+            return Err(misplaced(&begun.path, "begins while it is running"));
         }
         self.open_item(at)?;
         let state = self.state(at);
@@ -250,7 +250,7 @@ impl Machine {
             failure, attempt, ..
         } = &self.tried(at)?.state
         else {
-            return Err(misplaced(path, "was not being mended"));
+            return Err(misplaced(path, "was not being healed"));
         };
         let (failure, attempt) = (failure.clone(), *attempt);
         let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
@@ -325,7 +325,7 @@ impl Machine {
         state.going = state
             .going
             .checked_sub(1)
-            .ok_or_else(|| Divergence("an item ends that is not going on".to_owned()))?;
+            .ok_or_else(|| Divergence("an item ends that is not running".to_owned()))?;
         state.advance_head();
         self.next_items(at);
         Ok(())

@@ -86,7 +86,7 @@ impl Machine {
         let args = operation.args.as_ref().and_then(|args| args.as_object());
         match &operation.name {
             Some(tool) => facts.permit(&authority, tool, args),
-            None => Permit::Ask("Call a tool that is chosen for each item?".to_owned()),
+            None => Permit::Ask("Call a tool whose name depends on the loop item?".to_owned()),
         }
     }
 

@@ -60,7 +60,7 @@ impl Machine {
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
             return Err(Divergence(
-                "a step that is not going on is begun again".to_owned(),
+                "a step that is not running is started again".to_owned(),
             ));
         }
         state.phase = Phase::Pending;
@@ -76,7 +76,7 @@ impl Machine {
         let frame = &mut self.frames[index];
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
-            return Err(Divergence("a step ends that is not going on".to_owned()));
+            return Err(Divergence("a step ends that is not running".to_owned()));
         }
         state.phase = phase;
         frame.open -= 1;

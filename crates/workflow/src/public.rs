@@ -52,7 +52,7 @@ pub fn public(event: &Event) -> Option<EventBody> {
             ..
         } => EventBody::StepSkipped(StepSkip {
             step_id: path.to_string(),
-            reason: "left out in the earlier run".to_owned(),
+            reason: "skipped in the earlier run".to_owned(),
             reused: Some(true),
         }),
         Event::Reused {

@@ -78,10 +78,10 @@ impl StepChanges for StepView {
     fn follow(&mut self, at: Timestamp, next: &Next) {
         match next {
             Next::Retry { at: until } | Next::Postponed { at: until } if *until > at => {
-                self.wait(StepStatus::Waiting, format!("tried again at {until}"));
+                self.wait(StepStatus::Waiting, format!("retry at {until}"));
             }
             Next::Heal(heal) => {
-                self.wait(StepStatus::Running, format!("mending with `{}`", heal.tool));
+                self.wait(StepStatus::Running, format!("healing with `{}`", heal.tool));
             }
             Next::Retry { .. } | Next::Postponed { .. } | Next::Judged | Next::Verify { .. } => {
                 self.status = StepStatus::Running;

@@ -148,7 +148,7 @@ impl Machine {
                 cached: false,
                 ms: ended.ms,
             },
-            _ => return Err(misplaced(&ended.path, "has nothing to be judged")),
+            _ => return Err(misplaced(&ended.path, "has nothing to check")),
         };
         tried.held = Some(Arc::new(held));
         self.again(now, at)
@@ -245,7 +245,7 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let frame = &mut self.frames[index];
         if frame.verdict != Verdict::Open || frame.left {
-            return Err(misplaced(&begun.path, "are judged already"));
+            return Err(misplaced(&begun.path, "are already checked"));
         }
         frame.verdict = Verdict::Asked { at: now };
         frame.asked = begun.attempt;
@@ -261,7 +261,7 @@ impl Machine {
         let frame = &mut self.frames[index];
         let asked = matches!(frame.verdict, Verdict::Asked { .. });
         if !asked || frame.asked != ended.attempt {
-            return Err(misplaced(&ended.path, "are judged unasked"));
+            return Err(misplaced(&ended.path, "are checked without a request"));
         }
         frame.verdict = match (&ended.error, &ended.next) {
             (None, _) => Verdict::Met,

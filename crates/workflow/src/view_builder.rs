@@ -137,12 +137,12 @@ impl<'a> ViewBuilder<'a> {
                     self.stopped(
                         at,
                         &format!("{id}/"),
-                        "its skill was stopped before an answer",
+                        "its skill stopped before the approval was answered",
                     );
                 }
             }
             Event::Finished(finished) => {
-                self.stopped(at, "", "the run was stopped before an answer");
+                self.stopped(at, "", "the run stopped before the approval was answered");
                 self.abandoned(at, finished);
             }
             Event::Agent { .. }

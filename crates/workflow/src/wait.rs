@@ -118,7 +118,7 @@ fn no_length(value: &Value) -> Failure {
         | Value::Array(_)
         | Value::Object(_)) => describe(other).to_owned(),
     };
-    let message = format!("`wait` needs a length of time, not {what}");
+    let message = format!("`wait` needs a duration, not {what}");
     Failure::new(FailureClass::Invalid, message).hint("write seconds, or `15m`, `2h`, `90d`")
 }
 

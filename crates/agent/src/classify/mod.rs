@@ -126,7 +126,7 @@ impl Classification {
 
 /// The playbooks have more keywords than can be compiled.
 #[derive(Debug, thiserror::Error)]
-#[error("the keywords of the playbooks are too many to be looked for: {0}")]
+#[error("the playbooks have too many keywords: {0}")]
 pub struct TooManyKeywords(String);
 
 /// All playbooks, compiled for matching.

@@ -174,7 +174,7 @@ impl Machine {
 
     /// Returns the call whose agent is being prepared.
     fn prepared(&mut self, address: &Address) -> Result<&mut Call, Divergence> {
-        let unknown = || misplaced(address, "was not sent out");
+        let unknown = || misplaced(address, "was not dispatched");
         let (parent, turn, call) = address.parent().ok_or_else(unknown)?;
         self.call(&parent, (turn, call), |state| {
             *state == CallState::Preparing
@@ -338,7 +338,7 @@ impl Machine {
         let place = place.ok_or_else(|| misplaced(address, "has not begun"))?;
         match self.agents[place].finished {
             None => Ok(place),
-            Some(_) => Err(misplaced(address, "goes on after it has ended")),
+            Some(_) => Err(misplaced(address, "continues after it has ended")),
         }
     }
 

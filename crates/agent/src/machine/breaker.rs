@@ -39,7 +39,10 @@ pub(super) fn tripped(agent: &Agent) -> Option<Failure> {
         ),
     };
     let failure = Failure::new(FailureClass::Limit, message);
-    Some(failure.hint("say in the instructions what to do when a call brings nothing new"))
+    Some(failure.hint(
+        "in the instructions, say what to do when a call returns the same result \
+         again",
+    ))
 }
 
 /// Returns the calls that ended since watching began, the latest first.

@@ -20,7 +20,7 @@ use crate::prompt::{RESULT_TAG, neutralise};
 const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
 
 /// Follows the result of a call that was made before.
-const MADE: &str = "[this was done before your last answer, and was not done again]";
+const MADE: &str = "[already done before your last answer; not repeated]";
 
 /// Returns the result of a call as the model reads it, and whether the call failed. At most `most` characters
 /// of the result itself are shown.

@@ -10,8 +10,8 @@ use crate::prompt::neutralise;
 use crate::setup::{Mode, Setup};
 
 /// Reminds a model whose reply was empty.
-pub(super) const SPEAK: &str = "Your last reply was empty. Say what came of the task in a few \
-     sentences, or do what is still to be done.";
+pub(super) const SPEAK: &str = "Your last reply was empty. Summarise the result of the task in a \
+     few sentences, or finish the remaining work.";
 
 /// Follows a text that the model could not finish.
 pub(super) const CUT_OFF: &str = "[cut off: the model reached its limit of tokens]";
@@ -63,7 +63,7 @@ pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = clip(name);
     match offered(setup).len() {
-        0 => format!("`{name}` is not one of your tools\nhint: you have none; answer in words"),
+        0 => format!("`{name}` is not one of your tools\nhint: you have no tools; answer in text"),
         _ => format!(
             "`{name}` is not one of your tools{near}\nhint: you can call {}",
             list(offered(setup))
@@ -77,12 +77,12 @@ pub(super) fn described(offer: &crate::Offer, mode: Mode) -> String {
     let spec = &offer.spec;
     match mode {
         Mode::Tools => format!(
-            "`{}` had not been offered to you yet, and is from now on\nhint: read its description and \
-             call it again",
+            "`{}` was not offered before; it is available now\nhint: read its description and call \
+             it again",
             spec.name
         ),
         Mode::Cmd => format!(
-            "`{}` had not been shown to you yet\n{}\nflags, as a JSON Schema: {}\nhint: write the command again",
+            "`{}` was not shown before\n{}\nflags, as a JSON Schema: {}\nhint: write the command again",
             spec.name, spec.description, spec.schema
         ),
     }
@@ -97,7 +97,7 @@ pub(super) fn no_tools(name: &str) -> String {
 
 pub(super) fn skills(names: &[&str]) -> String {
     match names {
-        [] => "There are no commands for you.".to_owned(),
+        [] => "You have no commands.".to_owned(),
         names => format!(
             "Commands that you can use: {}\nUse `NAME --help` for one of them.",
             list(names.iter().copied())
@@ -110,7 +110,10 @@ pub(super) fn not_allowed(name: &str, names: &[&str]) -> String {
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = clip(name);
     match names {
-        [] => format!("`{name}` is not one of your commands\nhint: you have none; answer in words"),
+        [] => format!(
+            "`{name}` is not one of your commands\nhint: you have no commands; answer in \
+             text"
+        ),
         names => format!(
             "`{name}` is not one of your commands{near}\nhint: you can use {}",
             list(names.iter().copied())
@@ -129,7 +132,7 @@ pub(super) fn cut_off_call(name: &str) -> String {
 pub(super) fn unreadable(name: &str, raw: &str) -> String {
     let problem = match serde_json::from_str::<serde_json::Value>(raw) {
         Err(error) => error.to_string(),
-        Ok(_) => "it is no object".to_owned(),
+        Ok(_) => "it is not an object".to_owned(),
     };
     format!(
         "the arguments of `{name}` are not a JSON object: {problem}\nhint: you wrote {}",
@@ -146,17 +149,17 @@ pub(super) fn question(tool: &str, args: &Object) -> String {
 
 pub(super) fn declined(tool: &str, by: &str) -> String {
     format!(
-        "{by} does not want `{tool}` to be called like this\nhint: do without it, or say why it is \
+        "{by} declined this call of `{tool}`\nhint: continue without it, or explain why it is \
          needed"
     )
 }
 
 pub(super) fn too_deep(most: u32) -> String {
     match most {
-        0 => "you cannot send out agents\nhint: do it yourself".to_owned(),
+        0 => "you cannot dispatch agents\nhint: do it yourself".to_owned(),
         most => format!(
-            "agents may be sent out by agents {most} deep, and you are there already\nhint: do it \
-             yourself"
+            "agents may be dispatched {most} levels deep, and you are at the last level\nhint: do \
+             it yourself"
         ),
     }
 }
@@ -167,14 +170,14 @@ pub(super) fn too_many(most: u32) -> String {
         most => format!("{most} agents"),
     };
     format!(
-        "no more than {most} can be sent out at a time\nhint: send the others out when these are back"
+        "at most {most} can be dispatched at a time\nhint: dispatch the others after these have returned"
     )
 }
 
 /// Returns the reminder of calls that must be made, by the names the model knows.
 pub(super) fn must_call(setup: &Setup, missing: &[&str]) -> String {
     format!(
-        "You are not done. {}. Do that now, or say what keeps you from it.",
+        "Not finished. {}. Do that now, or explain why you cannot.",
         still_to_call(setup, missing)
     )
 }
@@ -189,7 +192,7 @@ fn still_to_call(setup: &Setup, missing: &[&str]) -> String {
     };
     let names: Vec<String> = missing.iter().map(name).collect();
     format!(
-        "Still to be called with success before you answer: {}",
+        "Required successful calls before you answer: {}",
         list(names.iter().map(String::as_str))
     )
 }
@@ -198,7 +201,7 @@ pub(super) fn no_answer(reply: &ModelReply) -> Failure {
     match reply.stop {
         StopReason::Length => Failure::new(
             FailureClass::Limit,
-            "the model reached its limit of tokens before it said anything",
+            "the model reached its limit of tokens before it wrote anything",
         )
         .hint("raise `max_tokens` of the model"),
         StopReason::Done | StopReason::Calls | StopReason::Refused | StopReason::Other(_) => {
@@ -215,8 +218,8 @@ pub(super) fn rejected(setup: &Setup, failure: &Failure, missing: &[&str]) -> St
         missing => format!("{}. ", still_to_call(setup, missing)),
     };
     format!(
-        "Your answer was not accepted: {why}. {calls}Put that right, then give your whole answer \
-         again. What you have called with success is done and is not done again."
+        "Your answer was rejected: {why}. {calls}Fix this and send the complete answer again. \
+         Successful calls are not repeated."
     )
 }
 
@@ -243,7 +246,7 @@ pub(super) fn out_of_steps(steps: usize, rejected: Option<&Failure>) -> Failure 
         match rejected {
             None => format!("the agent was stopped after {steps} without an answer"),
             Some(failure) => format!(
-                "the agent was stopped after {steps} without an answer that was accepted: {}",
+                "the agent was stopped after {steps} without an accepted answer: {}",
                 failure.message
             ),
         },
@@ -253,9 +256,9 @@ pub(super) fn out_of_steps(steps: usize, rejected: Option<&Failure>) -> Failure 
 
 /// Returns the failure of a call that was cut off.
 pub(super) fn cut_off(tool: &str) -> Failure {
-    let message = format!("the call of `{tool}` was cut off and may have happened");
+    let message = format!("the call of `{tool}` was interrupted and may have taken effect");
     Failure::new(FailureClass::Interrupted, message)
-        .hint("look whether it did; `deft runs resume` tries it once more")
+        .hint("check whether it took effect; `deft runs resume` retries it")
         .in_doubt()
 }
 

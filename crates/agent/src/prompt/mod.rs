@@ -219,7 +219,7 @@ pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Prompt {
     writer.end_part(true);
     sections::playbooks(&mut writer, input, caps);
     sections::near(&mut writer, &left_out, input, caps);
-    let about = "What is known of the user:\n";
+    let about = "About the user:\n";
     sections::text(&mut writer, Section::User, about, input.user, caps.user);
     sections::memory(&mut writer, input.facts, caps);
     sections::task(&mut writer, input, caps);

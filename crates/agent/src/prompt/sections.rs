@@ -105,14 +105,14 @@ pub(super) fn skills<'a>(
 ) -> Vec<&'a PromptEntry> {
     let head = match input.mode {
         Mode::Tools if is_reachable(input, "skill") => {
-            "Skills with instructions for special work. Load one with the `skill` tool when it fits:\n<available_skills>\n"
+            "Skills with instructions for specific tasks. Load one with the `skill` tool when it applies:\n<available_skills>\n"
         }
         Mode::Tools if is_reachable(input, "get_skill") => {
-            "Skills with instructions for special work. Read one with `get_skill` when it fits:\n<available_skills>\n"
+            "Skills with instructions for specific tasks. Read one with `get_skill` when it applies:\n<available_skills>\n"
         }
         Mode::Tools => return Vec::new(),
         Mode::Cmd => {
-            "Skills with instructions for special work. Read one with get_skill: NAME when it fits:\n<available_skills>\n"
+            "Skills with instructions for specific tasks. Read one with get_skill: NAME when it applies:\n<available_skills>\n"
         }
     };
     let list = List {
@@ -129,7 +129,7 @@ pub(super) fn skills<'a>(
         return all.filter(|entry| unnamed.contains(&entry.name)).collect();
     };
     let list = List {
-        head: "Skills. The `skill` tool says what they are for and loads one:\n<available_skills>\n",
+        head: "Skills. The `skill` tool describes them and loads one:\n<available_skills>\n",
         ..list
     };
     let loadable: HashSet<&str> = loadable.iter().map(String::as_str).collect();
@@ -245,7 +245,7 @@ pub(super) fn memory(writer: &mut Writer, facts: &[String], caps: &Caps) {
     });
     let kept = fitting.count();
     let left: Vec<String> = lines.split_off(kept);
-    let mut out = String::from("What is remembered:\n");
+    let mut out = String::from("Facts from memory:\n");
     out.push_str(&frame(FrameKind::Memory, "memory", &lines.concat()));
     if !left.is_empty() {
         let chars = left.iter().map(|line| line.chars().count()).sum();
@@ -266,7 +266,7 @@ pub(super) fn task(writer: &mut Writer, input: &PromptInput<'_>, caps: &Caps) {
         writer.cut(Section::Task, Vec::new(), missing);
     }
     let (head, name) = if input.attended {
-        ("What else is under way:", "runs")
+        ("Other unfinished runs:", "runs")
     } else {
         ("What fired:", "fire")
     };

@@ -54,8 +54,12 @@ pub fn sent_out(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
             writer.cut(Section::Task, Vec::new(), missing);
         }
         // The dispatching agent may have copied it from outside.
-        let framed = frame(FrameKind::Document, "the agent that sent you", &context);
-        writer.add(Section::Task, &format!("What you should know:\n{framed}"));
+        let framed = frame(
+            FrameKind::Document,
+            "the agent that dispatched you",
+            &context,
+        );
+        writer.add(Section::Task, &format!("Context:\n{framed}"));
     }
     sections::now(&mut writer, input.now, false);
     writer.end_part(false);

@@ -15,13 +15,13 @@ const MAX_NAMED: usize = 50;
 pub fn get_skill() -> ToolSpec {
     ToolSpec {
         name: "get_skill".to_owned(),
-        description: "Look at the skills there are. Without `topic`: all domains. With a domain: its skills. With a skill (`domain.action`): its full page with flags and examples. With `.all` behind a domain: every page of the domain. With `tag:NAME`: the skills with a tag.".to_owned(),
+        description: "List skills and show their pages. Without `topic`: all domains. With a domain: its skills. With a skill (`domain.action`): its full page with flags and examples. With `DOMAIN.all`: every page of the domain. With `tag:NAME`: the skills with a tag.".to_owned(),
         schema: json!({
             "type": "object",
             "properties": {
                 "topic": {
                     "type": "string",
-                    "description": "A domain, a skill, a domain with `.all`, or `tag:NAME`",
+                    "description": "A domain, a skill, `DOMAIN.all`, or `tag:NAME`",
                 },
             },
             "additionalProperties": false,
@@ -58,7 +58,7 @@ pub fn use_skill() -> ToolSpec {
 /// descriptions; any other name makes a new agent without a prompt of its own.
 pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) -> ToolSpec {
     let mut description = String::from(
-        "Send out an agent with a mission. It sees only the mission, the context and the skills you give it, works on its own and returns a summary. Use it for work that changes something, and for work that can go on beside other work.",
+        "Dispatch an agent with a mission. It sees only the mission, the context and the skills that you pass, works on its own and returns a summary. Use it for work that changes something, and for work that can run in parallel.",
     );
     let mut agents = agents.into_iter();
     let named: Vec<String> = agents
@@ -72,7 +72,7 @@ pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) 
         )
         .collect();
     if !named.is_empty() {
-        description.push_str(&format!(" Agents there are: {}", named.join(", ")));
+        description.push_str(&format!(" Available agents: {}", named.join(", ")));
         match agents.count() {
             0 => description.push('.'),
             more => description.push_str(&format!(", and {more} more.")),
@@ -86,11 +86,11 @@ pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) 
             "properties": {
                 "agent_id": {
                     "type": "string",
-                    "description": "What the agent is called, such as `report_sender`",
+                    "description": "A name for the agent, such as `report_sender`",
                 },
                 "mission": {
                     "type": "string",
-                    "description": "What it is to do, in full sentences; it knows nothing else",
+                    "description": "The task, in full sentences; the agent knows nothing else",
                 },
                 "skills": {
                     "type": "array",
@@ -99,7 +99,7 @@ pub fn dispatch_agent<'a>(agents: impl IntoIterator<Item = (&'a str, &'a str)>) 
                 },
                 "context": {
                     "type": "string",
-                    "description": "What it has to know: names, addresses, results so far",
+                    "description": "Facts that it needs: names, addresses, results so far",
                 },
             },
             "required": ["agent_id", "mission", "skills"],

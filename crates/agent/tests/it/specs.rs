@@ -23,10 +23,10 @@ fn specs_are_as_providers_want_them() {
 #[test]
 fn agents_there_are_stand_in_the_description() {
     let none = dispatch_agent([]).description;
-    assert!(!none.contains("Agents there are"), "{none}");
+    assert!(!none.contains("Available agents"), "{none}");
     let two = dispatch_agent([("writer", "Writes letters."), ("reader", "")]).description;
     assert!(
-        two.ends_with(" Agents there are: `writer` (Writes letters.), `reader`."),
+        two.ends_with(" Available agents: `writer` (Writes letters.), `reader`."),
         "{two}"
     );
     let names: Vec<String> = (0..52).map(|at| at.to_string()).collect();

@@ -80,7 +80,7 @@ impl Agents {
         let schedules = SCHEDULING.contains(&tool);
         if schedules && !authority.may_schedule {
             return Err(format!(
-                "`{tool}` is not for what fires by itself, unless `may_schedule` allows it"
+                "scheduled runs may not call `{tool}` unless `may_schedule` is true"
             ));
         }
         match args {
@@ -93,10 +93,10 @@ impl Agents {
                 None => Ok(Consequences::default()),
             },
             None if tool == SKILL_RUN || tool == USE_SKILL => {
-                Ok(Consequences::unknown("Run a skill that is not known yet?"))
+                Ok(Consequences::unknown("Run an unknown skill?"))
             }
             None if schedules => Ok(Consequences::unknown(
-                "Store a skill or queue a job that is not known yet?",
+                "Store an unknown skill or queue an unknown job?",
             )),
             Some(_) | None => Ok(Consequences::default()),
         }
@@ -177,12 +177,10 @@ impl Agents {
             caused.question = Some(match tool {
                 "queue_task" => format!("Queue the job `{name}`, which calls {calls}?"),
                 UPDATE => format!(
-                    "Change the skill `{name}`? Each time it fires it will call {calls}, without \
-                     asking again"
+                    "Change the skill `{name}`? On every run it will call {calls} without asking"
                 ),
                 _ => format!(
-                    "Store the skill `{name}`? Each time it fires it will call {calls}, without \
-                     asking again"
+                    "Store the skill `{name}`? On every run it will call {calls} without asking"
                 ),
             });
         }

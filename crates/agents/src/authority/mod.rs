@@ -122,7 +122,7 @@ impl Agents {
             Verdict::Free => Ok(()),
             Verdict::Absent => Err(absent(tool)),
             Verdict::Ask(_) => Err(denied(format!(
-                "`{tool}` needs an approval, and a remedy or a check before a run cannot ask for one"
+                "`{tool}` needs approval, which a `heal` rule or `preflight` cannot request"
             ))),
             Verdict::Denied(why) => Err(denied(why)),
         }
@@ -206,16 +206,13 @@ fn left_open(tool: &str, args: Option<&Object>) -> String {
 }
 
 fn not_allowed(tool: &str, authority: &Authority) -> String {
-    format!(
-        "`{tool}` is not one of the tools of agent `{}`, which asks for the call",
-        authority.agent
-    )
+    format!("agent `{}` may not call `{tool}`", authority.agent)
 }
 
 /// Returns the failure for a tool that is not listed. Its step waits, and is decided again after the server
 /// has listed its tools.
 pub(crate) fn absent(tool: &str) -> Failure {
-    let message = format!("`{tool}` was not listed when its call was decided");
+    let message = format!("`{tool}` was not available when its call was checked");
     Failure::new(FailureClass::NotFound, message)
         .hint(
             "`deft tools list` shows the tools of all servers, `deft doctor` which servers answer",

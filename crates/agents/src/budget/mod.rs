@@ -261,11 +261,11 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHol
     let micros = refusal.spent_micros + refusal.reserved_micros;
     let amount = match (refusal.limit_tokens, refusal.limit_micros) {
         (Some(limit), _) if tokens + spending.tokens > limit => format!(
-            "{tokens} of {limit} tokens are spent or reserved, and the next question may take {}",
+            "{tokens} of {limit} tokens are spent or reserved; the next model request may take {}",
             spending.tokens
         ),
         (_, Some(limit)) => format!(
-            "{} of {} are spent or reserved, and the next question may cost {}",
+            "{} of {} are spent or reserved; the next model request may cost {}",
             dollars(Usd::from_micros(micros)),
             dollars(Usd::from_micros(limit)),
             dollars(spending.cost)
@@ -275,12 +275,10 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHol
     if !is_of_run(refusal) {
         let (what, day) = subject(refusal);
         let period = if day.is_some() { " of today" } else { "" };
-        let message = format!("the budget{period} of `{what}` does not suffice: {amount}");
+        let message = format!("the budget{period} of `{what}` is not sufficient: {amount}");
         return Failure::new(FailureClass::Budget, message)
             .budget(&refusal.scope)
-            .hint(
-                "`deft budget show` says what was spent; raise the limit or wait for the next day",
-            );
+            .hint("`deft budget show` shows the usage; raise the limit or wait for the next day");
     }
     let (whose, hint) = match whose {
         Some(LimitHolder::Skill(skill)) => (
@@ -292,7 +290,7 @@ fn spent_failure(refusal: &Refusal, spending: &Spending, whose: Option<&LimitHol
             "raise the `budget` of the skill or of its agent".to_owned(),
         ),
     };
-    let message = format!("the budget of {whose} does not suffice: {amount}");
+    let message = format!("the budget of {whose} is not sufficient: {amount}");
     Failure::new(FailureClass::Budget, message).hint(hint)
 }
 
@@ -328,7 +326,7 @@ fn is_only_held(refusal: &Refusal, spending: &Spending) -> bool {
 fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
     let (what, _) = subject(&refusal);
     let message = format!(
-        "calls under way reserve the rest of the budget of {what}, and the next question may take {} tokens",
+        "running requests reserve the rest of the budget of {what}; the next model request may take {} tokens",
         spending.tokens
     );
     let failure = Failure::new(FailureClass::Budget, message)

@@ -108,7 +108,7 @@ impl Agents {
         if let Some(pause) = self.pause_of(agent, bounds).await? {
             return Ok(Some(paused_failure(agent, &pause)));
         }
-        tracing::info!(%agent, "the agent resumes: its limit allows it again");
+        tracing::info!(%agent, "the agent resumes: its limit allows more calls");
         self.store().hold(&key, false, self.base.now()).await?;
         Ok(None)
     }
@@ -140,7 +140,7 @@ impl Agents {
         let resumed = match read_instant(&**self.store(), &resumed_key(agent)).await {
             Ok(resumed) => resumed,
             Err(error) => {
-                tracing::warn!(%agent, %error, "the consumption of the agent is not checked");
+                tracing::warn!(%agent, %error, "cannot check the usage of the agent");
                 return;
             }
         };
@@ -156,9 +156,7 @@ impl Agents {
         if taken <= threshold {
             return;
         }
-        let why = format!(
-            "it took {taken} tokens within an hour, more than {threshold} (usual: {usual})"
-        );
+        let why = format!("it used {taken} tokens in one hour; limit {threshold}, usual {usual}");
         let cause = Cause { why, limit: None };
         let incident = deft_store::bucket(now).to_string();
         self.pause_agent(agent, &cause, &incident).await;
@@ -265,7 +263,7 @@ fn paused_failure(agent: &str, pause: &AgentPause) -> Failure {
 /// Returns the hint on how the pause ends.
 fn remedy(agent: &str, lifts_itself: bool) -> String {
     if lifts_itself {
-        "it resumes on the next day, or with a higher limit (`deft budget set`)".to_owned()
+        "it resumes tomorrow, or after you raise the limit with `deft budget set`".to_owned()
     } else {
         format!("`deft budget resume {agent}` resumes it")
     }

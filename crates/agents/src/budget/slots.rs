@@ -41,7 +41,7 @@ impl Agents {
                 .is_some_and(|limit| spent.micros >= limit);
         over.then(|| {
             let cost = dollars(Usd::from_micros(spent.micros));
-            let message = format!("its budget of today is spent: {tokens} tokens, {cost}");
+            let message = format!("today's budget is spent: {tokens} tokens, {cost}");
             Failure::new(FailureClass::Budget, message)
         })
     }
@@ -61,7 +61,7 @@ impl Agents {
             return None;
         }
         let error = run_failure(&last).unwrap_or_else(|error| {
-            tracing::error!(%error, "the budget of the day may not suffice for the next run");
+            tracing::error!(%error, "today's budget may not be sufficient for the next run");
             None
         })?;
         (error.budget.as_deref() == Some(scope)).then_some(error.message)

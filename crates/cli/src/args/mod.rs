@@ -45,9 +45,9 @@ pub(crate) struct Args {
     pub command: Option<Command>,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done or skipped, 1 it ran and did not succeed, or errors were found, \
-     2 usage or bad input, 4 timed out waiting, 5 stopped at an approval, \
-     6 a limit was reached, 70 internal error, 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 success or skipped, 1 failed or errors found, 2 usage or \
+     input error, 4 timeout, 5 approval needed, 6 limit reached, 70 internal error, 130 \
+     interrupted.";
 
 #[derive(Clone, Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]

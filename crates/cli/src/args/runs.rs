@@ -25,7 +25,7 @@ pub(crate) struct Run {
     /// Idempotency key: a skill runs only once per key
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// Queue the run and return; `deft up` executes it
+    /// Queue the run for `deft up` and return
     #[arg(long)]
     pub detach: bool,
     /// Approve every confirmation; this is recorded

@@ -34,7 +34,7 @@ pub(crate) struct Setup {
     /// Do not import MCP servers
     #[arg(long)]
     pub no_mcp: bool,
-    /// Install a service that starts deft automatically
+    /// Install a service that starts deft at login
     #[arg(long, conflicts_with = "no_service")]
     pub service: bool,
     /// Do not offer the service
@@ -48,7 +48,7 @@ pub(crate) enum Tokens {
     Add {
         /// A name for the token, such as the program or device that uses it
         name: String,
-        /// What the token allows: reading, also running skills, or everything
+        /// The scope: reading, also running skills, or everything
         #[arg(long, value_enum)]
         scope: TokenScopeArg,
     },
@@ -80,7 +80,7 @@ pub(crate) enum Hooks {
 pub(crate) enum TokenScopeArg {
     /// Read everything except secrets
     Read,
-    /// Also run skills, call tools and answer questions
+    /// Also run skills, call tools and answer approvals
     Run,
     /// Also change skills, schedules and settings
     Admin,

@@ -90,15 +90,15 @@ pub(crate) enum Jobs {
 pub(crate) enum Notices {
     /// List notices and their delivery state, newest first
     List {
-        /// List only undelivered notices
+        /// List only notices whose delivery failed
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
         extent: Extent,
     },
-    /// Retry undelivered notices
+    /// Retry notices whose delivery failed
     Retry {
-        /// The notice's number, or `last` [default: all undelivered notices]
+        /// The notice's number, or `last` [default: all of them]
         id: Option<String>,
     },
 }

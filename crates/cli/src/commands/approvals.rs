@@ -107,7 +107,7 @@ fn say_answered(app: &App, approval: ApprovalView, always: bool, output: &Output
     if always {
         output.note(&match approval.operation.remember {
             Some(mark) => format!("chats will not ask again before they call `{}`", mark.tool),
-            None => "it will not be asked again for this revision and operation".to_owned(),
+            None => "deft will not ask again for this operation of this revision".to_owned(),
         });
     }
     Ok(ExitCode::SUCCESS)

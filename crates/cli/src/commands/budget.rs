@@ -83,8 +83,8 @@ fn describe(paused: &PausedAgent, zone: &TimeZone) -> String {
 
 fn remedy(paused: &PausedAgent) -> String {
     match paused.until {
-        PauseEnd::Limit => "it resumes on the next day, and earlier with a higher limit: \
-             `deft budget set`"
+        PauseEnd::Limit => "it resumes tomorrow, or after you raise the limit with `deft budget \
+             set`"
             .to_owned(),
         PauseEnd::Resume => format!("`deft budget resume {}` resumes it", paused.agent),
     }
@@ -197,7 +197,7 @@ mod tests {
         let expected = [
             (
                 format!("{begun}, until its limit allows more calls: too much"),
-                "it resumes on the next day, and earlier with a higher limit: `deft budget set`"
+                "it resumes tomorrow, or after you raise the limit with `deft budget set`"
                     .to_owned(),
                 document("limit"),
             ),

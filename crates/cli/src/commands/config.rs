@@ -34,7 +34,9 @@ fn show(workspace: &Workspace, origin: bool, output: &Output) -> Done {
     // The list is useful even if some settings are invalid.
     if all.problems > 0 {
         let count = counted(all.problems, "problem");
-        output.note(&format!("{count} found: `deft config validate` says more"));
+        output.note(&format!(
+            "{count} found: `deft config validate` shows details"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

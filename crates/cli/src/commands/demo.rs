@@ -38,12 +38,12 @@ fn describe_progress(progress: &DemoProgress) -> String {
         DemoProgress::Started { pid } => format!("process {pid} runs `crash-demo`"),
         DemoProgress::StepDone { step } => format!("  ✓ {step}"),
         DemoProgress::Killed { pid } => {
-            format!("kill -9 {pid}: the process is gone and could not save anything")
+            format!("kill -9 {pid}: the process was killed and could not save anything")
         }
         DemoProgress::Resumed { pid } => {
             format!("process {pid} reads the journal and continues after the last finished step")
         }
-        DemoProgress::Verifying => "the run is over; what does its journal say?\n".to_owned(),
+        DemoProgress::Verifying => "the run has finished; checking its journal\n".to_owned(),
     }
 }
 

@@ -47,13 +47,13 @@ fn suggestions(view: &StatusView) -> Vec<Suggestion> {
         ),
         (
             view.broken > 0,
-            ("deft skills doctor", "what is broken, and why"),
+            ("deft skills doctor", "broken files and the reasons"),
         ),
         (
             !view.failed.is_empty(),
             (
                 "deft runs list",
-                "what failed; `deft runs show ID` says why",
+                "failed runs; `deft runs show ID` shows why",
             ),
         ),
         (

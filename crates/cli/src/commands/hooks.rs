@@ -34,15 +34,15 @@ fn test(name: &str, payload: Option<&Path>, global: &Global, output: &Output) ->
             (Some(run), _) => output.data(format!("{run} {skill}"))?,
             (None, why) => {
                 let why = why.as_deref().unwrap_or("no reason is known");
-                output.note(&format!("`{skill}` was not fired: {why}"));
+                output.note(&format!("`{skill}` was not started: {why}"));
             }
         }
     }
     if receipt.repeated {
-        output.note("this delivery was taken before: these are the runs of that time");
+        output.note("this delivery was already accepted; its runs:");
     }
     if let Some(why) = &receipt.ignored {
-        output.note(&format!("nothing was fired: {why}"));
+        output.note(&format!("no skill was started: {why}"));
     }
     Ok(ExitCode::from(u8::from(!has_fired)))
 }
@@ -66,9 +66,7 @@ fn list(global: &Global, output: &Output) -> Done {
     }
     if list.hooks.is_empty() {
         output.note("no hooks");
-        output.note(
-            "hint: a section `[hooks.NAME]` of the configuration makes one; see docs/http.md",
-        );
+        output.note("hint: add a section `[hooks.NAME]` to the configuration; see docs/http.md");
         return Ok(ExitCode::SUCCESS);
     }
     let up = listener::find(&workspace.locate()?).and_then(|state| state.url);

@@ -16,12 +16,12 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
     }
     let home = &ready.home;
     output.prose(match ready.skills_written {
-        0 => format!("`{home}` is in order"),
+        0 => format!("`{home}` is complete; nothing to create"),
         count => format!(
             "`{home}` is ready: {} written",
             counted(count, "skill file")
         ),
     })?;
-    output.note("hint: `deft up` starts it, `deft doctor` says what is missing");
+    output.note("hint: `deft up` starts deft, `deft doctor` shows what is missing");
     Ok(ExitCode::SUCCESS)
 }

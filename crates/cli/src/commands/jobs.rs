@@ -40,7 +40,7 @@ fn queue(app: &App, pairs: &[String], given: Option<&str>, output: &Output) -> D
         output.document(&json!(job))?;
     } else {
         output.data(job.task_id.as_str())?;
-        output.note("hint: `deft up` runs it; `deft jobs show ID` says how it went");
+        output.note("hint: `deft up` runs it; `deft jobs show ID` shows its result");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -131,7 +131,7 @@ fn say_halted(state: JobsHalted, output: &Output) -> Done {
     } else if state.halted {
         output.note("no job starts until `deft jobs resume`; running jobs continue");
     } else {
-        output.note("jobs go on");
+        output.note("jobs resumed");
     }
     Ok(ExitCode::SUCCESS)
 }

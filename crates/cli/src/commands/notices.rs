@@ -53,7 +53,7 @@ fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
         })
     })?;
     if count == 0 {
-        output.note("no messages");
+        output.note("no notices");
     }
     extent.say_rest(output, count, || pages.count())?;
     Ok(ExitCode::SUCCESS)
@@ -88,7 +88,7 @@ fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {
         output.document(&json!(retried))?;
     } else {
         let count = usize::try_from(retried.queued).unwrap_or(usize::MAX);
-        output.prose(format!("{} queued again", counted(count, "message")))?;
+        output.prose(format!("{} queued again", counted(count, "notice")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -83,7 +83,7 @@ fn detach(app: &App, start: StartRun, output: &Output) -> Done {
         output.data(run.id.as_str())?;
         let id = &run.id;
         output.note(&match Lock::holder(app.home()) {
-            Some(_) => format!("the daemon runs it; `deft runs show {id}` shows how it went"),
+            Some(_) => format!("the daemon runs it; `deft runs show {id}` shows its progress"),
             None => format!("it is queued; `deft up` runs it, or `deft runs resume {id}`"),
         });
     }
@@ -139,7 +139,7 @@ impl Watch<'_> {
         let (run, interrupted) = watched?;
         if run.is_existing() {
             self.output.note(&format!(
-                "run {} has this key already; nothing was run again",
+                "run {} already has this key; not run again",
                 run.id()
             ));
         }
@@ -339,7 +339,7 @@ fn read_file(path: &Path) -> Done<Object> {
 fn unreadable(path: &Path, problem: &std::io::Error) -> Failure {
     let failure = Failure::file(path, "read", problem);
     match problem.kind() {
-        std::io::ErrorKind::InvalidInput => failure.hint("`--inputs -` reads what is piped in"),
+        std::io::ErrorKind::InvalidInput => failure.hint("`--inputs -` reads stdin"),
         _ => failure,
     }
 }

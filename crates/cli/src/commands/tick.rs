@@ -21,14 +21,14 @@ pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
     if let Some(at) = at.filter(|at| tick::is_ahead(*at)) {
         let until = time::show(at, &app.zone);
         output.note(&format!(
-            "warning: slots up to {until} are settled now; those that have not come yet will not fire again"
+            "warning: slots up to {until} are now marked as handled; they will not fire again at their real time"
         ));
     }
     let report = tick::tick(&app, &home, at)?;
     if output.json {
         output.document(&json!(report.view()))?;
     } else if report.is_empty() {
-        output.note("nothing was due");
+        output.note("nothing to run");
     } else {
         output.prose(text(&report, &app))?;
     }
@@ -74,7 +74,8 @@ fn enabled(enabled: &EnabledSkill, app: &App) -> String {
         ""
     };
     format!(
-        "{:<12} {skill}  {next}: its tools are there{cost}; `deft skills disable {skill}` ends that",
+        "{:<12} {skill}  {next}: its tools are now available{cost}; `deft skills disable {skill}` \
+         disables it",
         "enabled"
     )
 }

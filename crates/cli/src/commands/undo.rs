@@ -20,7 +20,7 @@ pub(crate) fn run(list: bool, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&result)?;
     } else {
-        output.prose(format!("brought back: {}", result.undone.what))?;
+        output.prose(format!("restored: {}", result.undone.what))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -43,7 +43,7 @@ fn show(global: &Global, output: &Output) -> Done {
         };
         let columns = [Column::keep("deleted"), Column::text("what")];
         output.table(&Table::new(columns, trash.iter().map(row)))?;
-        output.note("hint: `deft undo` brings back the first of these");
+        output.note("hint: `deft undo` restores the first of these");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -71,13 +71,10 @@ fn greet(seeded: usize) {
         _ => format!("this home is new: {seeded} files were put into its `skills` folder"),
     };
     let text = format!(
-        "\n{first}.\n\
-         `hello-deft` leaves a notice here every minute, three times; then it removes itself.\n\
-         try next, in another terminal:\n  \
-         deft run countdown          a workflow that runs anywhere\n  \
-         deft schedule list          what fires when\n  \
-         deft runs list              what has happened\n  \
-         deft doctor                 what is missing for the rest\n\n"
+        "\n{first}.\n`hello-deft` leaves a notice here every minute, three times; then it removes \
+         itself.\ntry next, in another terminal:\n  deft run countdown          a workflow that \
+         runs anywhere\n  deft schedule list          the scheduled skills\n  deft runs list              \
+         the latest runs\n  deft doctor                 check your setup\n\n"
     );
     // A line that cannot be printed is not worth failing for.
     drop(Stream::Err.write(text));

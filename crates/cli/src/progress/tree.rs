@@ -183,7 +183,7 @@ impl Tree {
                 return Some((None, "healed, trying again".to_owned()));
             }
             Change::Healed { error: Some(error) } => {
-                return Some((None, clip(&format!("the remedy failed: {error}"))));
+                return Some((None, clip(&format!("the heal rule failed: {error}"))));
             }
             Change::Judged => (Mark::Pending, String::new()),
             Change::Verifies => (Mark::Running, String::new()),

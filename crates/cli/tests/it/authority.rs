@@ -56,8 +56,8 @@ fn storing_a_skill_on_a_destructive_tool_asks_once() {
     let approval = &listed["approvals"][0];
     assert_eq!(
         approval["message"],
-        "Store the skill `Wipe`? Each time it fires it will call `wipe` with {\"disk\":\"old\"}, \
-         without asking again",
+        "Store the skill `Wipe`? On every run it will call `wipe` with {\"disk\":\"old\"} without \
+         asking",
         "{listed:#}"
     );
     let id = approval["id"].as_str().unwrap();

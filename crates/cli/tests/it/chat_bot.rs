@@ -100,7 +100,7 @@ fn commands_are_answered_in_their_order() {
     daemon.stop();
     let said = texts(&bot, ADA);
     assert_eq!((&said[0], &said[2]), (&said[4], &said[5]), "{said:?}");
-    assert!(said[0].contains("since I was started"), "{said:?}");
+    assert!(said[0].contains("since the last restart"), "{said:?}");
     assert_ne!(said[1], said[2]);
 }
 
@@ -262,7 +262,7 @@ fn another_model_is_asked_without_a_restart() {
     bot.write(ADA, "one");
     bot.until_called("sendMessage", 1);
     configure(&world, &bot, &new);
-    daemon.until("follow it");
+    daemon.until("configuration reloaded");
     bot.write(ADA, "two");
     bot.until_called("sendMessage", 2);
     daemon.stop();

@@ -159,7 +159,7 @@ fn a_daemon_follows_a_raised_limit() {
     });
     assert_eq!(refused["outcome"], "error", "{refused:#}");
     limit("90000");
-    daemon.until("budgets and messages follow it");
+    daemon.until("budgets, notices");
     wait_for("the next answer", || {
         let answered = |run: &Value| run["outputs"] == "Two.";
         runs(&world, "says").into_iter().find(answered)

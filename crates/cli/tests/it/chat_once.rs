@@ -50,7 +50,7 @@ fn the_answer_is_all_that_goes_to_stdout() {
         let said = messages(&asked[0]);
         let question = ("user".to_owned(), "What time is it?".to_owned());
         assert_eq!(said.last(), Some(&question));
-        assert!(said[0].1.contains("No person is waiting"), "{said:?}");
+        assert!(said[0].1.contains("No user is present"), "{said:?}");
         assert!(tools(&asked[0]).contains(&"time_now".to_owned()));
         let (role, result) = messages(&asked[1]).pop().unwrap();
         assert_eq!(role, "tool");
@@ -139,7 +139,7 @@ fn a_question_that_nobody_can_answer_waits() {
     assert_eq!(shown(), ["Say hello"]);
     let seen = deft(&world, &["chat", "show", conversation]).stderr;
     let stands = format!(
-        "… run {} waits for an answer: ",
+        "… run {} waits for approval: ",
         waiting["run"].as_str().unwrap()
     );
     assert!(seen.contains(&stands), "{seen}");
@@ -231,7 +231,7 @@ fn an_id_that_fits_several_conversations_names_them() {
         let came = deft(&world, &["chat", command, "conv_"]);
         assert_eq!((came.code, came.stdout.as_str()), (2, ""), "{came:?}");
         assert!(
-            came.stderr.contains("`conv_` fits 2 conversations"),
+            came.stderr.contains("`conv_` matches 2 conversations"),
             "{came:?}"
         );
         for one in listed["conversations"].as_array().unwrap() {

@@ -75,7 +75,7 @@ fn drink_water() {
         "{came:?}"
     );
     assert!(
-        came.stderr.contains("nothing fires until deft is up"),
+        came.stderr.contains("schedules do not run"),
         "nobody is told that nothing would happen: {came:?}"
     );
     let asked = model.requests();

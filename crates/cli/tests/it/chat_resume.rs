@@ -50,7 +50,7 @@ fn in_order() -> Vec<(String, String)> {
 fn a_killed_chat_answers_what_it_was_asked_first() {
     let (model, world, gate) = killed();
     let mut terminal = Terminal::start(&world, &["chat", "--resume"]);
-    terminal.until("the answer to \"Tell me a story\" was interrupted; going on with it first");
+    terminal.until("the answer to \"Tell me a story\" was interrupted; resuming it first");
     terminal.until("Once upon a time. The end.");
     terminal.until_line("thinker>");
     terminal.keys("Are you there?\r").until("Still here.");

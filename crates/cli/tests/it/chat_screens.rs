@@ -175,13 +175,11 @@ fn another_model_answers() {
         let mut terminal = chat(&world, columns);
         terminal.keys("Hi\r").until("From main.");
         idle(&mut terminal);
-        terminal.keys("/model\r").until("lets another one answer");
+        terminal.keys("/model\r").until("switches the model");
         idle(&mut terminal);
         terminal.keys("/model othr\r").until("unknown model `othr`");
         idle(&mut terminal);
-        terminal
-            .keys("/model other\r")
-            .until("answers in this chat");
+        terminal.keys("/model other\r").until("for this chat");
         idle(&mut terminal);
         terminal.keys("And now?\r").until("From other.");
         idle(&mut terminal);
@@ -207,7 +205,7 @@ fn the_last_exchange_can_be_taken_back() {
         ]);
         let world = home(&model, "");
         let mut terminal = chat(&world, columns);
-        terminal.keys("/undo\r").until("nothing to take back");
+        terminal.keys("/undo\r").until("nothing to undo");
         idle(&mut terminal);
         terminal.keys("I am Ada\r").until("Hello Ada.");
         idle(&mut terminal);
@@ -217,14 +215,14 @@ fn the_last_exchange_can_be_taken_back() {
         idle(&mut terminal);
         terminal
             .keys("/undo\r")
-            .until("taken back: \"I am Bob; what time is it?\"");
-        terminal.until("what tools did stays");
+            .until("removed \"I am Bob; what time is it?\"");
+        terminal.until("effects of tool calls are not undone");
         idle(&mut terminal);
         insta::assert_snapshot!(format!("undo_{columns}"), screen(&terminal));
         end(terminal);
         // A later chat continues without the removed exchange.
         let mut terminal = Terminal::sized(&world, &["chat", "--resume"], columns);
-        terminal.until("going on with").until_line("thinker>");
+        terminal.until("resuming").until_line("thinker>");
         assert!(!terminal.screen().contains("Bob"), "{}", terminal.screen());
         terminal.keys("Who am I?\r").until("I know Ada.");
         terminal.until_line("thinker>");
@@ -325,15 +323,13 @@ fn a_resumed_chat_keeps_its_model() {
     let other = section(&second.url).replace("llm.main", "llm.other");
     let world = home(&first, &format!("{other}[agent]\nllm = \"main\"\n"));
     let mut terminal = chat(&world, 80);
-    terminal
-        .keys("/model other\r")
-        .until("answers in this chat");
+    terminal.keys("/model other\r").until("for this chat");
     idle(&mut terminal);
     terminal.keys("Hi\r").until("From other.");
     idle(&mut terminal);
     end(terminal);
     let mut terminal = Terminal::sized(&world, &["chat", "--resume"], 80);
-    terminal.until("going on with").until_line("thinker>");
+    terminal.until("resuming").until_line("thinker>");
     terminal.keys("And now?\r").until("Still other.");
     terminal.until_line("thinker>");
     end(terminal);

@@ -130,7 +130,8 @@ fn a_broken_skill_is_used_as_it_was() {
     );
     let came = deft(&world, &["chat", "-p", "Hi"]);
     assert_eq!(came.code, 0, "{came:?}");
-    let warning = "warning: `greet` is used as it was before its file broke; hint: ";
+    let warning =
+        "warning: the file of `greet` has errors; its last good version is in use; hint: ";
     assert!(came.stderr.starts_with(warning), "{came:?}");
     assert_eq!(came.stderr.lines().count(), 1, "{came:?}");
     let prompt = deft(&world, &["chat", "--show-prompt", "-p", "Hi", "--json"]);

@@ -189,7 +189,7 @@ fn commands_are_answered_without_a_model() {
     idle(&mut terminal);
     terminal.keys("/new\r").until("a new conversation");
     idle(&mut terminal);
-    terminal.keys("/resume\r").until("going on with conv_");
+    terminal.keys("/resume\r").until("resuming conv_");
     terminal.until_line("thinker>");
     terminal.keys("/quit\r");
     let (code, screen) = terminal.end();

@@ -276,7 +276,7 @@ fn a_broken_edit_leaves_the_last_good_revision() {
     assert_eq!(
         error,
         format!(
-            "warning: `notes.search` is used as it was before its file broke; hint: `deft skills validate {}` says what is wrong\n",
+            "warning: the file of `notes.search` has errors; its last good version is in use; hint: `deft skills validate {}` shows the problems\n",
             path.display()
         )
     );
@@ -286,7 +286,9 @@ fn a_broken_edit_leaves_the_last_good_revision() {
     let error = String::from_utf8(run.stderr).unwrap();
     assert!(run.status.success(), "{error}");
     assert!(
-        error.starts_with("warning: `look` is used as it was before its file broke; hint: "),
+        error.starts_with(
+            "warning: the file of `look` has errors; its last good version is in use; hint: "
+        ),
         "{error}"
     );
     let page = world.json(&["cmd", "notes.search --help", "--json"]);

@@ -189,15 +189,21 @@ fn reading_goes_on_with_a_broken_file() {
         &["skills", "disable", "report"],
     ];
     for (config, said) in [
-        ("[time]\nzone = \"Mars/Base\"\n", "2: `time.zone` is wrong"),
-        ("[notfy]\nchannel = 5\n", "1: unknown key `notfy`; left out"),
+        (
+            "[time]\nzone = \"Mars/Base\"\n",
+            "2: `time.zone` is invalid",
+        ),
+        (
+            "[notfy]\nchannel = 5\n",
+            "1: unknown key `notfy`; setting ignored",
+        ),
         (
             "[engine\nlease = 5\n\n[store]\nurl = \"sqlite://data/deft.db\"\n",
             "1: not TOML",
         ),
         (
             "[mcp_servers.x]\ncommand = 5\n",
-            "2: `mcp_servers.x.command` takes a text",
+            "2: `mcp_servers.x.command` takes a string",
         ),
     ] {
         world.write("home/config.toml", config);

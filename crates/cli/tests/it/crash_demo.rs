@@ -56,7 +56,7 @@ fn an_interrupted_run_says_so() {
     let gap = &shown["run"]["interruptions"][0];
     assert_eq!(gap["cause"], "process_ended", "{shown:#}");
     let text = world.run(&["runs", "show", &id]);
-    assert!(text.contains("interrupted last sign "), "{text}");
+    assert!(text.contains("interrupted last activity "), "{text}");
     // The outage counts neither as work nor as waiting for a person, in the details and in the list.
     let idle = shown["run"]["interrupted_ms"].as_u64();
     assert!(idle > Some(0), "{shown:#}");

@@ -75,7 +75,7 @@ fn a_desktop_is_the_default_channel() {
     let log = world.read("home/logs/notices.log");
     assert!(log.contains("touch owned"), "{log}");
     let check = channel_check(&on_desktop(&world, &["doctor", "--json"]));
-    assert_eq!(check, json!(["ok", "notices have a way to people"]));
+    assert_eq!(check, json!(["ok", "the channel of notices is configured"]));
 }
 
 /// The desktop is not used without a session, or if another channel is configured.
@@ -144,7 +144,7 @@ fn the_example_stays_on_this_host_and_removes_itself() {
     for _ in 0..3 {
         assert_eq!(world.code(&["run", "hello-deft", "--detach"]), 0);
     }
-    daemon.until("`hello-deft` has fired three times and is removed now");
+    daemon.until("`hello-deft` ran three times and was removed");
     wait_for("the end of the example", || {
         (world.code(&["skills", "show", "hello-deft"]) == 2).then_some(())
     });

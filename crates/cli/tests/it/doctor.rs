@@ -134,7 +134,7 @@ fn what_is_wrong_has_a_remedy() {
     let text = world.run(&["doctor"]);
     assert!(text.starts_with("exit 1\n"), "{text}");
     assert!(
-        text.contains("hint: `deft skills doctor` says which and why"),
+        text.contains("hint: `deft skills doctor` lists them with the reasons"),
         "{text}"
     );
     assert!(text.contains("7 problems to fix"), "{text}");
@@ -209,7 +209,7 @@ fn money_without_prices_is_told() {
     let world = used_home();
     world.write("home/config.toml", model);
     let said = world.run(&["budget", "set", "--usd-per-day", "0.5"]);
-    assert!(said.contains("no price is known for `near`"), "{said}");
+    assert!(said.contains("`near` has no price"), "{said}");
 }
 
 /// After a tick with a future time skills wait for that time, and doctor reports this.

@@ -23,7 +23,7 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
     let skills = world.json(&["skills", "doctor", "--json"]);
     assert_eq!(found(&skills, "skills.clash").len(), 1, "{skills:#}");
     let list = world.run(&["skills", "list"]);
-    assert!(list.contains("never: a record has its name"), "{list}");
+    assert!(list.contains("disabled: a record has its name"), "{list}");
     let listed = world.json(&["skills", "list", "--json"]);
     let file = &listed["skills"][0];
     assert_eq!(
@@ -80,7 +80,7 @@ fn a_zone_without_a_name_is_told_of() {
         let output = world.command(args).env("TZ", rule).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap()
     };
-    let said = format!("`TZ` is `{rule}`, which names no zone: times are read in `");
+    let said = format!("`TZ` is `{rule}`, which is not a time zone: times are read in `");
     let daily = json!({"schedule": "every day at 9"});
     let daily = reminder("Daily", &daily).to_string();
     let stored = json(&[

@@ -37,7 +37,7 @@ fn a_person_sees_what_was_changed_and_drops_it() {
         "{shown:#}"
     );
     let text = world.run(&["skills", "show", "Evening Recap"]);
-    let said = "trigger_config by a person; `deft skills restore evening-recap` drops that";
+    let said = "trigger_config by a person; `deft skills restore evening-recap` discards that";
     assert!(text.contains(said), "{text}");
     let schedules = world.json(&["schedule", "list", "--json"]);
     let schedules = schedules["schedules"].as_array().unwrap();
@@ -52,7 +52,7 @@ fn a_person_sees_what_was_changed_and_drops_it() {
 
     let restored = world.run(&["skills", "restore", "Evening Recap"]);
     assert!(
-        restored.contains("`evening-recap` is as its file says; it is off (tools missing)"),
+        restored.contains("`evening-recap` restored from its file; it is disabled (tools missing)"),
         "{restored}"
     );
     assert_eq!(
@@ -86,11 +86,11 @@ fn a_deleted_default_is_listed_as_deleted_and_comes_back() {
         (&json!(false), &json!("deleted"))
     );
     let list = world.run(&["skills", "list"]);
-    assert!(list.contains("off (deleted)"), "{list}");
+    assert!(list.contains("disabled (deleted)"), "{list}");
     let run = world.run(&["run", "evening-recap"]);
     assert!(run.starts_with("exit 2"), "{run}");
     assert!(
-        run.contains("`deft skills enable evening-recap` brings it back"),
+        run.contains("`deft skills enable evening-recap` restores it"),
         "{run}"
     );
     assert_eq!(world.code(&["skills", "enable", "Evening Recap"]), 0);

@@ -31,7 +31,7 @@ fn the_last_run_and_beginnings_of_ids() {
     // The message counts all matches, and the hint names some.
     let refused = world.json(&["runs", "show", "run_", "--json"]);
     assert_eq!(refused["error"]["code"], "ambiguous", "{refused:#}");
-    assert_eq!(refused["error"]["message"], "`run_` fits 3 runs");
+    assert_eq!(refused["error"]["message"], "`run_` matches 3 runs");
     let hint = text(&refused["error"], "hint");
     assert!(hint.contains(&format!("{last} (quick)")), "{hint}");
     for command in [

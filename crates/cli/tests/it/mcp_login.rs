@@ -180,7 +180,7 @@ fn what_cannot_be_signed_in_to_is_said() {
     ];
     let late = world.run(&args);
     assert!(
-        late.starts_with("exit 4") && late.contains("nothing came back"),
+        late.starts_with("exit 4") && late.contains("timed out waiting for the browser"),
         "{late}"
     );
     let unknown = world.json(&["mcp", "login", "dosc", "--json"]);
@@ -199,7 +199,7 @@ fn what_cannot_be_signed_in_to_is_said() {
     );
     let program = world.run(&["mcp", "login", "files"]);
     assert!(
-        program.starts_with("exit 2") && program.contains("it is a program"),
+        program.starts_with("exit 2") && program.contains("it runs as a program"),
         "{program}"
     );
 }

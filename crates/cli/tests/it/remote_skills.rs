@@ -79,7 +79,9 @@ fn a_skill_of_a_server_is_listed_looked_at_and_approved() {
     assert!(shown.stdout.contains("fill the form"), "{shown:?}");
     assert!(shown.stdout.contains("(not granted)"), "{shown:?}");
     assert!(
-        shown.stderr.contains("by the server `demo`, not by you"),
+        shown
+            .stderr
+            .contains("from the server `demo`, not from you"),
         "{shown:?}"
     );
     let file = world.json(&["skills", "show", "demo/pdf/references/FORMS.md", "--json"]);
@@ -203,7 +205,7 @@ fn content_that_is_not_as_listed_is_shown_to_no_one() {
     assert_eq!(shown["error"]["code"], "unverified_skill", "{shown:#}");
     assert_eq!(world.code(&["skills", "approve", "demo/pdf"]), 0);
     let loaded = get_skill(&world, "demo/pdf").to_string();
-    assert!(loaded.contains("is not what its server listed"), "{loaded}");
+    assert!(loaded.contains("differs from its listing"), "{loaded}");
     assert!(!loaded.contains("Evil"), "{loaded}");
     let imported = deft(&world, &["skills", "import", "mcp:demo/pdf"]);
     assert_eq!(imported.code, 2, "{imported:?}");

@@ -92,7 +92,7 @@ fn a_key_becomes_a_model_that_is_tested() {
     assert_eq!(asked.len(), 1, "one call");
     let config = world.read("home/config.toml");
     assert!(!config.contains(KEY), "{config}");
-    assert!(config.starts_with("# deft reads this file"), "{config}");
+    assert!(config.starts_with("# Settings of deft"), "{config}");
     assert_eq!(mode(&world, "home/config.toml"), 0o600);
 }
 

@@ -15,7 +15,7 @@ const MODEL: &str = "Which model should deft use?";
 const SERVICE: &str = "as a service? (y/N)";
 const CHAT: &str = "Start a chat now? (Y/n)";
 const CHOOSE: &str = "esc to skip]";
-const TICK: &str = "enter to go on]";
+const TICK: &str = "enter to continue]";
 
 fn start(world: &World, columns: u16, variables: &[(&str, &str)]) -> Terminal {
     start_with(world, columns, variables, &[])

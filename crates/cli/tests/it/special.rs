@@ -88,9 +88,8 @@ fn files_that_are_named_are_regular_ones() {
         );
     }
     let (_, said) = bounded(&world, &["run", "report", "--inputs", "pipe.json"]);
-    let expected = format!(
-        "error: cannot read `pipe.json`: {why}\nhint: `--inputs -` reads what is piped in\n"
-    );
+    let expected =
+        format!("error: cannot read `pipe.json`: {why}\nhint: `--inputs -` reads stdin\n");
     assert_eq!(said, expected);
     for device in ["/dev/zero", "/dev/stdin", "/proc/self/environ"] {
         let (code, said) = bounded(&world, &["run", "report", "--inputs", device]);

@@ -57,7 +57,7 @@ fn a_rest_is_shown_where_the_next_slot_is() {
     assert!(until.starts_with("2090-01-01T01:06:00"), "{failing:#}");
     for args in [&["schedule", "list"][..], &["skills", "show", "failing"]] {
         let text = world.run(args);
-        let words = "failed 2 times in a row; next try at 2090-01-01T01:06:00";
+        let words = "2 failures in a row; next try at 2090-01-01T01:06:00";
         assert!(text.contains(words), "{text}");
     }
 }
@@ -84,10 +84,10 @@ fn who_needs_a_tool_that_is_off_hears_the_setting() {
             format!("name: {name}\ndescription: d\nsteps:\n  - {{id: one, tool: {tool}}}\n"),
         );
     }
-    let shell = "hint: `deft config set tools.shell.enabled true` switches it on";
+    let shell = "hint: `deft config set tools.shell.enabled true` enables it";
     let http = "hint: `deft config set tools.http.allow HOST` names the host that it may call";
     for (skill, tool, hint) in [("list", "shell.run", shell), ("ask", "http.request", http)] {
-        let off = format!("the tool `{tool}` is switched off");
+        let off = format!("the tool `{tool}` is disabled");
         for command in [["run", skill].as_slice(), &["skills", "enable", skill]] {
             let said = world.run(command);
             assert!(said.contains(&off) && said.contains(hint), "{said}");

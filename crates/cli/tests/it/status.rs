@@ -71,8 +71,7 @@ fn nothing_is_cut_or_said_twice() {
     let screen = |args: &[&str]| Terminal::sized(&world, args, 80).end().1;
     let shown = screen(&["status"]);
     let words: Vec<&str> = shown.split_whitespace().collect();
-    let reason =
-        "blocked: step `collect_the_reports` cannot run: the tool `shell.run` is switched off";
+    let reason = "blocked: step `collect_the_reports` cannot run: the tool `shell.run` is disabled";
     assert!(words.join(" ").contains(reason), "{shown}");
     assert!(
         shown.lines().all(|line| line.chars().count() <= 80),

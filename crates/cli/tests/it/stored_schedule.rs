@@ -71,10 +71,10 @@ fn records_are_listed_with_their_zone() {
     assert_eq!(of("stretch")["words"], "every 45 minutes");
     assert_eq!(world.code(&["skills", "disable", "Report"]), 0);
     let text = world.run(&["schedule", "list"]);
-    assert!(text.contains("off: by hand"), "{text}");
+    assert!(text.contains("disabled: by a person"), "{text}");
     let told = world.run(&["schedule", "next", "report"]);
     assert!(
-        told.contains("`report` is disabled (by hand); enabled, it would fire so:"),
+        told.contains("`report` is disabled (by a person); if enabled, it would fire at:"),
         "{told}"
     );
 }

@@ -242,7 +242,7 @@ fn another_way_is_taken_while_up() {
     notify(&world, "to the log");
     daemon.until("notice: to the log");
     configure(&world, &bot);
-    daemon.until("tools, servers, models, budgets and messages follow it");
+    daemon.until("configuration reloaded");
     notify(&world, "to the chat");
     wait_for("the chat", || {
         let sent = bot.calls();

@@ -353,7 +353,7 @@ fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
     assert!(found.contains(words), "{found}");
     let shown = world.run(&["runs", "show", id]);
     assert!(
-        shown.contains("running, but its process is gone"),
+        shown.contains("running, but its process has exited"),
         "{shown}"
     );
     assert!(

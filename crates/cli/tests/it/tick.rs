@@ -78,7 +78,7 @@ fn what_is_due_is_fired_and_reported() {
         "{said}"
     );
     let idle = world.run(&["tick"]);
-    assert_eq!(idle, "exit 0\n--- stdout\n--- stderr\nnothing was due\n");
+    assert_eq!(idle, "exit 0\n--- stdout\n--- stderr\nnothing to run\n");
     assert_eq!(world.code(&["tick", "--now", "someday"]), 2);
     let shown = skill(&world, "hourly");
     assert_eq!(shown["last_run_status"], "success", "{shown:#}");
@@ -218,21 +218,26 @@ fn a_broken_file_goes_on_as_it_was() {
     );
     let said = world.run(&["skills", "doctor"]);
     assert!(said.starts_with("exit 1\n"), "{said}");
-    assert!(said.contains("; `hourly` stays as it was"), "{said}");
+    assert!(
+        said.contains("; the last valid version of `hourly` stays in use"),
+        "{said}"
+    );
     let said = world.run(&["doctor"]);
     assert!(
-        said.contains("of which 1 stay in use as they were"),
+        said.contains("for 1 of them the last good version is in use"),
         "{said}"
     );
     // A run by hand uses the last good revision too, and prints a warning (S2.18).
     let said = world.run(&["run", "hourly"]);
     assert!(said.starts_with("exit 0\n"), "{said}");
     assert!(
-        said.contains("warning: `hourly` is used as it was before its file broke; hint: "),
+        said.contains(
+            "warning: the file of `hourly` has errors; its last good version is in use; hint: "
+        ),
         "{said}"
     );
     let mut daemon = Daemon::start(&world);
-    daemon.until("a skill file is broken: `hourly` keeps its last good revision");
+    daemon.until("a skill file is broken; `hourly` uses its last good revision");
     daemon.stop();
     // A repaired file is used again; the skill of a deleted file is gone.
     world.write(

@@ -90,7 +90,7 @@ fn a_tool_carries_notices_with_their_key() {
 fn a_tool_that_leaves_a_doubt_is_refused_with_the_remedy() {
     let schema = json!({"type": "object", "required": ["phrase"], "properties": {"phrase": {"type": "string"}}});
     let (world, log) = world(json!({"schema": schema}), "");
-    let said = "which argument of `slack_post` takes the text of a notice is not clear";
+    let said = "cannot tell which argument of `slack_post` takes the text of a notice";
     assert_eq!(
         channel_check(&world),
         json!([
@@ -177,7 +177,7 @@ fn a_circle_is_refused() {
     let said = set("tool:notify");
     assert!(said.starts_with("exit 2\n"), "{said}");
     assert!(
-        said.contains("cannot be `notify`, which would only leave further notices"),
+        said.contains("cannot be `notify`: it would create notices instead of sending them"),
         "{said}"
     );
     let said = set("telegrm");

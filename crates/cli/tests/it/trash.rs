@@ -44,7 +44,7 @@ fn a_folder_is_named_file_by_file_before_it_goes() {
     terminal.until("[y/N]").keys("y\r");
     let (code, screen) = terminal.end();
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("`deft undo` brings it back"), "{screen}");
+    assert!(screen.contains("`deft undo` restores it"), "{screen}");
     assert!(!world.path("home/skills/greet").exists());
 }
 
@@ -58,7 +58,7 @@ fn a_deleted_folder_comes_back_with_all_its_files() {
     let undone = world.run(&["undo"]);
     assert_eq!(
         undone,
-        "exit 0\n--- stdout\nbrought back: skill `greet` (`[world]/home/skills/greet`)\n--- stderr\n"
+        "exit 0\n--- stdout\nrestored: skill `greet` (`[world]/home/skills/greet`)\n--- stderr\n"
     );
     assert_eq!(ids(&world), ["greet"]);
     assert_eq!(world.read("home/skills/greet/SKILL.md"), SKILL);

@@ -63,7 +63,7 @@ fn the_first_start_shows_life() {
     let waiting = schedule(&world, "email-processor");
     assert_eq!(waiting["disabled_reason"], "missing_tools");
     let table = world.run(&["schedule", "list"]);
-    assert!(table.contains("off: tools missing"), "{table}");
+    assert!(table.contains("disabled: tools missing"), "{table}");
     let found = world.run(&["doctor"]);
     let named = found
         .lines()
@@ -211,9 +211,9 @@ fn a_server_that_is_added_is_used() {
     let words = json!({"annotations": {"readOnlyHint": true}, "text": "fetched"});
     let config = server(&world, &Script::new().tool("fetch_it", words));
     world.write("home/config.toml", "[mcp_servers.demo]\ncommand = 7\n");
-    daemon.until("the configuration is broken and stays as it was");
+    daemon.until("the configuration is invalid; the previous one stays in effect");
     world.write("home/config.toml", config);
-    daemon.until("tools, servers, models, budgets and messages follow it");
+    daemon.until("configuration reloaded");
     let run = ended(&world, run["id"].as_str().unwrap());
     assert_eq!(run["outcome"], "success", "{run:#}");
     wait_for("the skill", || {
@@ -451,8 +451,7 @@ fn hidden_files_are_counted() {
             .write(&format!("home/more/{name}.yaml"), &text);
     }
     let said = Daemon::start(&world).stop();
-    let line =
-        "3 skill files hidden by others of the same name hint=\"`deft skills doctor` says which\"";
+    let line = "3 skill files hidden by files with the same skill name hint=\"`deft skills doctor` lists them\"";
     assert!(said.contains(line), "{said}");
     assert_eq!(said.matches("hidden by").count(), 1, "{said}");
 }

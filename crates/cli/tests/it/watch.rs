@@ -18,7 +18,7 @@ fn each_change_is_a_line() {
     let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
     assert_eq!(
         notes.next().unwrap().unwrap(),
-        "watching 1 skill; Ctrl-C ends it"
+        "watching 1 skill; Ctrl-C stops"
     );
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || lines.next().unwrap().unwrap();
@@ -33,7 +33,7 @@ fn each_change_is_a_line() {
     );
     world.write("home/skills/greet/SKILL.md", "---\nname: greet\n---\n");
     let broken = format!(
-        "Invalid skill file {}: `description` is missing; `greet` stays as it was",
+        "Invalid skill file {}: `description` is missing; the last valid version of `greet` stays in use",
         path("home/skills/greet/SKILL.md")
     );
     assert_eq!(next(), broken);

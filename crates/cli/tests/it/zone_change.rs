@@ -22,10 +22,10 @@ fn a_zone_that_is_set_counts_at_once() {
     world.write("home/skills/ticks.yaml", skill("Asia/Tokyo"));
     let mut daemon = Daemon::start(&world);
     assert_eq!(world.code(&["config", "set", "time.zone", "Asia/Tokyo"]), 0);
-    daemon.until("the time zone is `Asia/Tokyo` now: 1 skill moved to its wall time");
+    daemon.until("time zone changed to `Asia/Tokyo`: rescheduled 1 skill");
     daemon.until("log: info: tick");
     let said = daemon.stop();
-    let (before, _) = said.split_once("the time zone is").unwrap();
+    let (before, _) = said.split_once("time zone changed").unwrap();
     assert!(!before.contains("log: info: tick"), "{said}");
 }
 
@@ -38,7 +38,7 @@ fn a_zone_that_changed_meanwhile_counts_at_the_start() {
     assert!(!said.contains("tick"), "{said}");
     assert_eq!(world.code(&["config", "set", "time.zone", "Asia/Tokyo"]), 0);
     let mut daemon = Daemon::start(&world);
-    daemon.until("1 skill moved to its wall time");
+    daemon.until("rescheduled 1 skill");
     daemon.until("log: info: tick");
     daemon.stop();
 }

@@ -219,5 +219,5 @@ fn travelling(job: Job, time: Duration, output_bytes: usize) -> Run {
 }
 
 fn misunderstood() -> Error {
-    Error::unavailable("it answered another question")
+    Error::unavailable("unexpected type of reply")
 }

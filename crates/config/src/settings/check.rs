@@ -135,7 +135,7 @@ impl Checker {
                 |near| format!("did you mean `{near}`?"),
             );
             let shown = shown(&place);
-            let message = format!("`{shown}` names the model `{name}`, which there is not");
+            let message = format!("`{shown}` names the unknown model `{name}`");
             self.report(node, &place, message, Some(hint));
         }
     }
@@ -181,7 +181,7 @@ pub fn bad_name(name: &str) -> Option<String> {
     // With a dot, `a.b.c` would be ambiguous.
     let bad = name.is_empty() || name.contains(['.', '/']) || name.contains(char::is_whitespace);
     bad.then(|| {
-        format!("the server name `{name}` must not be empty or have a dot, a slash or a blank")
+        format!("the server name `{name}` must not be empty or contain a dot, a slash or a space")
     })
 }
 

@@ -77,17 +77,17 @@ impl Kind {
     /// Describes the accepted values, for messages.
     pub fn takes(self) -> String {
         let words = match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Truth => "`true` or `false`",
             Self::Count => "a whole number",
-            Self::Positive => "a whole number from 1 on",
-            Self::Number => "a number from 0 on",
-            Self::Duration => "a length of time such as `30s` or `5m`, or seconds",
-            Self::Texts => "a list of texts",
+            Self::Positive => "a whole number of at least 1",
+            Self::Number => "a number of at least 0",
+            Self::Duration => "a duration such as `30s` or `5m`, or a number of seconds",
+            Self::Texts => "a list of strings",
             Self::Chats => "a list of chat ids",
             Self::Zone => "the name of a zone such as `Europe/Berlin`",
             Self::Address => "a host and a port such as `127.0.0.1:9876`",
-            Self::Url => "an address that starts with `http://` or `https://`",
+            Self::Url => "a URL that starts with `http://` or `https://`",
             Self::Store => "an address such as `sqlite://data/deft.db`",
             Self::Words(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
@@ -95,8 +95,8 @@ impl Kind {
             }
             Self::Channel => "`log`, `desktop`, `telegram`, `webhook` or `tool:NAME`",
             Self::Secret => "a reference, `env:NAME`, `file:PATH` or `keyring:NAME`",
-            Self::Reference => "a text, or a reference as `env:NAME` or `file:PATH`",
-            Self::Heals => "a list of remedies",
+            Self::Reference => "a string, or a reference such as `env:NAME` or `file:PATH`",
+            Self::Heals => "a list of `heal` rules",
             Self::Any => "any value",
         };
         words.to_owned()
@@ -193,8 +193,8 @@ impl Kind {
 /// Describes `value` for a message. Long strings are not shown, because they might be secrets.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) if text.chars().count() <= 40 => format!("the text `{text}`"),
-        Value::String(_) => "this text".to_owned(),
+        Value::String(text) if text.chars().count() <= 40 => format!("the string `{text}`"),
+        Value::String(_) => "this string".to_owned(),
         Value::Null => "nothing".to_owned(),
         Value::Bool(_) | Value::Number(_) => format!("`{value}`"),
         Value::Array(_) => "a list".to_owned(),
@@ -220,7 +220,7 @@ pub(super) fn duration(
     }
     let length = deft_schedule::parse_duration(value.as_str().ok_or_else(&other)?);
     let length = length.map_err(|problem| Wrong {
-        message: format!("is wrong: {}", problem.message),
+        message: format!("is invalid: {}", problem.message),
         hint: problem.hint,
     })?;
     length.try_into().map_err(|_| other())
@@ -230,7 +230,7 @@ fn zone(name: &str) -> Result<(), Wrong> {
     deft_schedule::parse_zone(name)
         .map(drop)
         .map_err(|problem| Wrong {
-            message: format!("is wrong: {}", problem.message),
+            message: format!("is invalid: {}", problem.message),
             hint: problem.hint,
         })
 }
@@ -253,7 +253,10 @@ fn word(given: &str, words: &[&str], other: impl Fn() -> Wrong) -> Result<(), Wr
 fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
     match ChannelKind::from_word(given) {
         Some(ChannelKind::Tool(name)) if ChannelKind::is_circle(&name) => {
-            let message = format!("cannot be `{name}`, which would only leave further notices");
+            let message = format!(
+                "cannot be `{name}`: it would create notices instead of sending \
+                 them"
+            );
             Err(Wrong::new(message)
                 .hint("name a tool that sends messages; `deft tools list` shows all tools"))
         }
@@ -270,7 +273,7 @@ fn secret(value: &Value) -> Result<(), Wrong> {
     match text.split_once(':') {
         Some(("env" | "file" | "keyring", rest)) if !rest.trim().is_empty() => Ok(()),
         Some(("env" | "file" | "keyring", _)) => {
-            Err(Wrong::new(format!("has nothing behind `{text}`")).hint(REFERENCE_HINT))
+            Err(Wrong::new(format!("has nothing after `{text}`")).hint(REFERENCE_HINT))
         }
         _ => Err(Wrong::new(
             "takes a reference and not the secret itself, because this file is read, copied and \
@@ -286,20 +289,22 @@ pub(super) fn check_heal(entry: &Value) -> Result<(), Wrong> {
     const KEYS: [&str; 3] = ["when", "tool", "args"];
     let wrong = |message: String| Err(Wrong::new(message).hint(SHAPE));
     let Some(entry) = entry.as_object() else {
-        return wrong(format!("has {}, which is no remedy", shown(entry)));
+        return wrong(format!("has {}, which is not a `heal` rule", shown(entry)));
     };
     if let Some(stranger) = entry.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return wrong(format!("has a remedy with the unknown key `{stranger}`"));
+        return wrong(format!(
+            "has a `heal` rule with the unknown key `{stranger}`"
+        ));
     }
     if entry
         .get("tool")
         .and_then(Value::as_str)
         .is_none_or(str::is_empty)
     {
-        return wrong("has a remedy without `tool`".to_owned());
+        return wrong("has a `heal` rule without `tool`".to_owned());
     }
     if entry.get("args").is_some_and(|args| !args.is_object()) {
-        return wrong("has a remedy whose `args` is no table".to_owned());
+        return wrong("has a `heal` rule whose `args` is not a table".to_owned());
     }
     classes(entry.get("when").unwrap_or(&Value::Null)).map(drop)
 }
@@ -314,7 +319,7 @@ pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
     let known = || FailureClass::WORDS.iter().map(|(word, _)| *word);
     if words.is_empty() {
         let list: Vec<&str> = known().collect();
-        return Err(Wrong::new("has a remedy without `when`")
+        return Err(Wrong::new("has a `heal` rule without `when`")
             .hint(format!("failure classes are {}", list.join(", "))));
     }
     let class = |word: &str| {
@@ -328,7 +333,7 @@ pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
                 ),
             };
             Wrong::new(format!(
-                "has a remedy for `{word}`, which is no failure class"
+                "has a `heal` rule for `{word}`, which is not a failure class"
             ))
             .hint(hint)
         })

@@ -131,7 +131,7 @@ pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
             let mut all = all(settings);
             all.retain(|setting| setting.path.starts_with(&path));
             if all.is_empty() {
-                let message = format!("there is nothing in `{name}`");
+                let message = format!("`{name}` is empty");
                 return Err(Failure::input("no_such_key", message)
                     .hint("`deft config show` lists all settings"));
             }

@@ -20,7 +20,7 @@ pub(super) fn reference() -> String {
         let preset = match key.preset {
             Preset::Value(text) => format!("`{text}`"),
             Preset::Words(words) => words.to_owned(),
-            Preset::Needed => "needed".to_owned(),
+            Preset::Needed => "required".to_owned(),
         };
         let cells = [
             format!("`{name}`"),
@@ -37,7 +37,7 @@ pub(super) fn reference() -> String {
 
 fn heading(section: &str) -> String {
     format!(
-        "\n### `[{section}]`\n\n| key | takes | default | what it does |\n| --- | --- | --- | --- |\n"
+        "\n### `[{section}]`\n\n| key | type | default | description |\n| --- | --- | --- | --- |\n"
     )
 }
 

@@ -49,11 +49,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[skills\n", "1: not TOML: unclosed table, expected `]`"),
     (
         "[skills]\npaths = \"x\"\n",
-        "2: `skills.paths` takes a list of texts, not the text `x`",
+        "2: `skills.paths` takes a list of strings, not the string `x`",
     ),
     (
         "[time]\nzone = \"Europe/Berln\"\n",
-        "2: `time.zone` is wrong: unknown time zone `Europe/Berln` | did you mean `Europe/Berlin`?",
+        "2: `time.zone` is invalid: unknown time zone `Europe/Berln` | did you mean `Europe/Berlin`?",
     ),
     (
         "[engine]\nmax_running = -1\n",
@@ -61,15 +61,15 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[engine]\nlease = \"30\"\n",
-        "2: `engine.lease` is wrong: duration `30` has no unit | write `30m` for minutes",
+        "2: `engine.lease` is invalid: duration `30` has no unit | write `30m` for minutes",
     ),
     (
         "[engine]\nlease = 0\n",
-        "2: `engine.lease` takes a length of time such as `30s` or `5m`, or seconds, not `0`",
+        "2: `engine.lease` takes a duration such as `30s` or `5m`, or a number of seconds, not `0`",
     ),
     (
         "[[engine.heal]]\nwhen = \"auth\"\ntool = \"login\"\n[[engine.heal]]\nwhen = \"atuh\"\ntool = \"x\"\n",
-        "4: `engine.heal` has a remedy for `atuh`, which is no failure class | did you mean `auth`?",
+        "4: `engine.heal` has a `heal` rule for `atuh`, which is not a failure class | did you mean `auth`?",
     ),
     (
         "[store]\nurl = \"postgres://h/db\"\n",
@@ -85,7 +85,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[mcp_servers.\"a.b\"]\ncommand = \"x\"\n",
-        "1: the server name `a.b` must not be empty or have a dot, a slash or a blank",
+        "1: the server name `a.b` must not be empty or contain a dot, a slash or a space",
     ),
     (
         "[mcp_servers.a]\ncommand = \"x\"\nenvs = {}\n",
@@ -93,7 +93,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[mcp_servers.a]\nurl = \"localhost:1\"\n",
-        "2: `mcp_servers.a.url` takes an address that starts with `http://` or `https://`, not the text `localhost:1`",
+        "2: `mcp_servers.a.url` takes a URL that starts with `http://` or `https://`, not the string `localhost:1`",
     ),
     (
         "[tools.htpp]\n",
@@ -105,15 +105,15 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[llm.main]\nprovider = \"open-ai\"\nmodel = \"x\"\n",
-        "2: `llm.main.provider` takes `openai`, `anthropic`, `gemini`, `ollama`, not the text `open-ai` | did you mean `openai`?",
+        "2: `llm.main.provider` takes `openai`, `anthropic`, `gemini`, `ollama`, not the string `open-ai` | did you mean `openai`?",
     ),
     (
         "[llm.main]\nmodel = \"x\"\nfallback = [\"mian\"]\n",
-        "3: `llm.main.fallback` names the model `mian`, which there is not | did you mean `main`?",
+        "3: `llm.main.fallback` names the unknown model `mian` | did you mean `main`?",
     ),
     (
         "[agent]\nllm = \"local\"\n",
-        "2: `agent.llm` names the model `local`, which there is not | write a section `[llm.local]`",
+        "2: `agent.llm` names the unknown model `local` | write a section `[llm.local]`",
     ),
     (
         "[budget.agents.thinker]\ntokens = 1\n",
@@ -129,7 +129,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[server]\nlisten = \"9876\"\n",
-        "2: `server.listen` takes a host and a port such as `127.0.0.1:9876`, not the text `9876`",
+        "2: `server.listen` takes a host and a port such as `127.0.0.1:9876`, not the string `9876`",
     ),
 ];
 

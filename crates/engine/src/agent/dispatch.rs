@@ -76,9 +76,8 @@ impl Engine {
                 (None, ToolLookup::Missing { .. } | ToolLookup::Unknown { .. }) => {
                     let why = format!("`{name}` is neither a skill nor a tool");
                     let failure = Failure::new(FailureClass::NotFound, why);
-                    return Err(
-                        failure.hint("`get_skill` and `get_tool_catalog` list what there is")
-                    );
+                    return Err(failure
+                        .hint("`get_skill` and `get_tool_catalog` list all skills and tools"));
                 }
             }
         }

@@ -34,9 +34,8 @@ impl Performer {
         dispatch: &Dispatch,
         parent: Option<&Setup>,
     ) -> Result<Box<Setup>, Failure> {
-        let parent = parent.ok_or_else(|| {
-            Failure::new(FailureClass::Other, "the agent that sends it out is gone")
-        })?;
+        let parent = parent
+            .ok_or_else(|| Failure::new(FailureClass::Other, "the parent agent has no setup"))?;
         let setup = self.engine.agents.child_setup(agent, dispatch, parent);
         setup.map(Box::new)
     }

@@ -95,7 +95,7 @@ async fn call(
 ) -> Result<Value, Failure> {
     let inner = engine
         .upgrade()
-        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is stopping"))?;
+        .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is shutting down"))?;
     let engine = Engine { inner };
     let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
     match tool.as_str() {
@@ -119,7 +119,7 @@ async fn call(
         _ if context.authority.is_none() => engine.dispatch_agent(args, &context).await,
         _ => Err(Failure::new(
             FailureClass::Invalid,
-            "an agent sends out others by its own call only",
+            "an agent can dispatch other agents only from its own turn",
         )),
     }
 }

@@ -216,7 +216,8 @@ impl Driver {
             let failure = ended.error.as_ref();
             match deft_agents::end_messages(&thinking.machine, &self.run, failure, now) {
                 Ok(messages) => self.journal.write(messages),
-                Err(error) => tracing::error!(%error, "the conversation lacks this answer"),
+                Err(error) => tracing::error!(%error, "an answer could not be stored in its \
+                     conversation"),
             }
         }
     }
@@ -283,7 +284,8 @@ impl Driver {
         };
         if let Err(error) = thinking.machine.apply(&event) {
             // The machine made the event, so this is a bug.
-            tracing::error!(run = %self.run.id, %error, "an event of an agent does not fit");
+            tracing::error!(run = %self.run.id, %error, "the state machine of an agent rejected an \
+                 event");
             return;
         }
         let now = self.engine.now();
@@ -303,7 +305,8 @@ impl Driver {
         };
         match self.machine.apply(now, &event) {
             Ok(()) => self.journal.push(now, event),
-            Err(error) => tracing::error!(run = %self.run.id, %error, "an event does not fit"),
+            Err(error) => tracing::error!(run = %self.run.id, %error, "the state machine rejected \
+                 an event"),
         }
     }
 

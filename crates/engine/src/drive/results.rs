@@ -134,7 +134,7 @@ impl Driver {
         }
         let (engine, run) = (Arc::clone(&self.engine), self.run.clone());
         let chat = answer_to(&run).unwrap_or_else(|error| {
-            tracing::error!(%error, "a question goes to the usual channels");
+            tracing::error!(%error, "cannot find the chat of an approval; it is sent as a notice");
             None
         });
         for question in &self.unanswered {
@@ -142,7 +142,7 @@ impl Driver {
                 match engine.leave_question(question, chat).await {
                     Ok(_) => continue,
                     Err(error) => {
-                        tracing::warn!(%error, "a question could not be sent to its chat; it becomes a notice");
+                        tracing::warn!(%error, "cannot send an approval to its chat; it is sent as a notice");
                     }
                 }
             }

@@ -80,7 +80,7 @@ async fn a_model_that_failed_is_asked_again_and_finished_calls_are_not_made_agai
         "model calls act, put",
         "act failed: false",
         "put failed: false",
-        "model: (this was not finished: model `thinker`: the model is gone)",
+        "model: (not finished: model `thinker`: the model is gone)",
         "model: I acted.",
     ];
     assert_eq!(said(&world).await, expected);
@@ -103,7 +103,7 @@ async fn a_call_in_doubt_is_made_once_more_when_a_person_says_so_and_nothing_els
     assert_eq!(world.called(), ["act", "down"]);
     let expected = [
         "user: Act, then say so.",
-        "model: (this was not finished: the connection was lost; before that these were done: act)",
+        "model: (not finished: the connection was lost; completed before that: act)",
     ];
     assert_eq!(
         said(&world).await,
@@ -201,7 +201,7 @@ async fn a_chat_goes_on_where_its_model_was_lost() {
     assert_eq!(row.outcome, Some(Outcome::Success));
     let expected = [
         "user: Hi.",
-        "model: (this was not finished: model `thinker`: the model is gone)",
+        "model: (not finished: model `thinker`: the model is gone)",
         "model: Hello.",
     ];
     assert_eq!(said(&world).await, expected);

@@ -86,7 +86,7 @@ async fn unattended_a_question_parks_the_run_until_somebody_answers() {
     let world = World::new(&[("asks.yaml", ASKS)]);
     let row = world.run("asks", json!({})).await;
     assert_eq!(row.status, RunStatus::Waiting);
-    assert_eq!(row.waits_for(), Some("an answer: Really 1?"));
+    assert_eq!(row.waits_for(), Some("approval: Really 1?"));
     assert_eq!(row.owner, None);
     let approvals = world.store.approvals(false).await.unwrap();
     assert_eq!(approvals.len(), 1);

@@ -332,7 +332,7 @@ async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
     let said: Vec<Message> = own
         .map(|row| serde_json::from_str(&row.body).unwrap())
         .filter(|message| {
-            !matches!(message, Message::Assistant { text, .. } if text.starts_with("(this was not"))
+            !matches!(message, Message::Assistant { text, .. } if text.starts_with("(not finished"))
         })
         .collect();
     let finished = machine.finished().unwrap();

@@ -93,7 +93,7 @@ async fn a_nested_skill_whose_wait_would_be_too_long_is_not_waited_for() {
     world.clock.set("2026-01-26T13:00:02Z".parse().unwrap());
     let row = run.await.unwrap();
     assert_eq!(row.outcome, Some(Outcome::Error));
-    let message = "skill `middle` took longer than the `timeout` it was given";
+    let message = "skill `middle` exceeded its `timeout`";
     assert_eq!(error(&row)["message"], message);
     assert_eq!(world.called(), ["refuse", "refuse"]);
 }

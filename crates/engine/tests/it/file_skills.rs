@@ -164,7 +164,7 @@ async fn a_file_is_rescheduled_and_keeps_its_steps() {
             .await
             .unwrap_err();
         assert!(
-            refused.contains("only its file says what this skill does"),
+            refused.contains("this field can only be changed in the file of the skill"),
             "{refused}"
         );
     })
@@ -280,7 +280,7 @@ async fn a_deleted_file_skill_is_gone_for_assistants_and_a_person_brings_it_back
             .unwrap();
         assert_eq!(
             deleted["note"],
-            "its file stays; a person can bring it back with `deft skills enable flow`"
+            "its file stays; a person can restore it with `deft skills enable flow`"
         );
         for stored in [false, true] {
             let gone = call(world, "memory_get_skill", json!({"id": "flow"}))

@@ -23,7 +23,7 @@ async fn a_loop_whose_items_are_not_known_is_not_allowed_for_good() {
     let refused = refused.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "what `danger` would do is known only when it runs, so it cannot be allowed for good"
+        "the arguments of `danger` are known only when it runs, so it cannot be approved permanently"
     );
     assert_eq!(refused.hint().unwrap(), "approve it without `--always`");
     let still = world.store.run(&row.id).await.unwrap().unwrap();
@@ -105,11 +105,11 @@ async fn a_pattern_that_does_not_fit_the_call_is_refused_and_answers_nothing() {
     let cases = [
         (
             json!({ "to": "*@example.org" }),
-            "`to=*@example.org` does not fit what is to be approved: it has \"ann@example.com\"",
+            "pattern `to=*@example.org` does not match the call: it has \"ann@example.com\"",
         ),
         (
             json!({ "cc": "*" }),
-            "`cc=*` does not fit what is to be approved: it has no such argument",
+            "pattern `cc=*` does not match the call: it has no such argument",
         ),
     ];
     for (like, message) in cases {

@@ -49,7 +49,7 @@ async fn overlap_skip_leaves_a_row_that_says_why() {
     assert_eq!(second.outcome, Some(Outcome::Skipped));
     let error: Value = serde_json::from_str(&second.error.unwrap()).unwrap();
     assert!(
-        error["message"].as_str().unwrap().contains("still going"),
+        error["message"].as_str().unwrap().contains("still active"),
         "{error}"
     );
     world

@@ -69,7 +69,7 @@ async fn bad_inputs_and_unknown_skills_are_refused_before_anything_is_stored() {
     let missing = run("greet", json!({ "whom": "Ada" })).await;
     assert_eq!(
         missing.to_string(),
-        "2 inputs are wrong\n  input `who` is missing\n  unknown input `whom` (did you mean `who`?)"
+        "2 invalid inputs\n  input `who` is missing\n  unknown input `whom` (did you mean `who`?)"
     );
     let wrong = run("greet", json!({ "who": 7 })).await;
     assert_eq!(wrong.to_string(), "input `who` must be text, not `7`");

@@ -59,18 +59,18 @@ async fn after_downtime_the_misfire_rule_decides() {
         assert_eq!(
             t.slots("once").await,
             [
-                "13:30 to 16:30 (7) missed: could not run in time; 2026-01-26T17:00:00+00:00 runs for it",
+                "13:30 to 16:30 (7) missed: could not run in time; coalesced into 2026-01-26T17:00:00+00:00",
                 "17:00 success",
             ]
         );
         assert_eq!(
             t.slots("skip").await,
-            ["13:30 to 17:00 (8) missed: could not run in time, and `misfire: skip` wants no late run"]
+            ["13:30 to 17:00 (8) missed: could not run in time, and `misfire: skip` allows no late run"]
         );
         assert_eq!(
             t.slots("all").await,
             [
-                "13:30 to 15:00 (4) missed: could not run in time, nor within its misfire window of 2h",
+                "13:30 to 15:00 (4) missed: could not run in time or within its misfire window of 2h",
                 "15:30 success",
                 "16:00 success",
                 "16:30 success",
@@ -157,8 +157,8 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
             t.notices().await,
             [
                 "failure: `bad` failed: 401 unauthorized",
-                "disabled: `bad` failed 5 times in a row and is switched off: 401 unauthorized\n\
-                 `deft skills enable bad` switches it on again",
+                "disabled: `bad` failed 5 times in a row and is disabled: 401 unauthorized\n`deft \
+                 skills enable bad` enables it again",
             ]
         );
         // Available tools do not enable it (X1), but a person does.
@@ -308,8 +308,8 @@ async fn a_one_shot_that_never_ran_is_told_of() {
         assert_eq!(
             t.notices().await,
             [
-                "failure: `gone` was missed: could not run in time, nor within its misfire window of 10m\nit was planned for today at 13:30 and fires no more; `deft run gone` does it now",
-                "failure: `idle` was skipped: `result != 'fine'` is not true\nit was planned for today at 13:30 and fires no more; `deft run idle` does it now",
+                "failure: `gone` was missed: could not run in time or within its misfire window of 10m\nit was planned for today at 13:30 and will not run again; `deft run gone` runs it now",
+                "failure: `idle` was skipped: `result != 'fine'` is not true\nit was planned for today at 13:30 and will not run again; `deft run idle` runs it now",
             ]
         );
         assert_eq!(t.world.called(), Vec::<String>::new());
@@ -335,7 +335,7 @@ async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
         assert_eq!(t.standing("old").await, "off (one_shot_done)");
         assert_eq!(
             t.slots("old").await,
-            ["14:00 missed: could not run in time, nor within its misfire window of 24h"]
+            ["14:00 missed: could not run in time or within its misfire window of 24h"]
         );
     })
     .await;

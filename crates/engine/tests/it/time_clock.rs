@@ -109,7 +109,7 @@ async fn a_host_that_slept_makes_up_for_it() {
             t.settled("every", 3).await,
             [
                 "13:10 success",
-                "13:20 to 15:50 (16) missed: could not run in time; 2026-01-26T16:00:00+00:00 runs for it",
+                "13:20 to 15:50 (16) missed: could not run in time; coalesced into 2026-01-26T16:00:00+00:00",
                 "16:00 success",
             ]
         );
@@ -117,7 +117,7 @@ async fn a_host_that_slept_makes_up_for_it() {
             t.settled("skip", 2).await,
             [
                 "13:10 success",
-                "13:20 to 16:00 (17) missed: could not run in time, and `misfire: skip` wants no late run",
+                "13:20 to 16:00 (17) missed: could not run in time, and `misfire: skip` allows no late run",
             ]
         );
         assert_eq!(t.standing("every").await, "on, next 16:10");

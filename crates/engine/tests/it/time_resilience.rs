@@ -123,7 +123,8 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
             t.notices().await,
             [
                 "failure: `reminder` was missed: the tool `later` was not available at its time\n\
-              it was planned for today at 13:30 and fires no more; `deft run reminder` does it now"
+              it was planned for today at 13:30 and will not run again; `deft run reminder` runs \
+              it now"
             ]
         );
         // It is over, even if the tool appears later.
@@ -280,8 +281,10 @@ async fn a_message_about_waiting_names_its_end_in_words() {
         t.tick("13:30").await;
         assert_eq!(
             t.notices().await,
-            ["blocked: `day` waits: the server `gmail` was lost\n\
-              it continues when that is available, and gives up tomorrow at 13:30"]
+            [
+                "blocked: `day` waits: the server `gmail` was lost\nit continues when that is \
+              available, until tomorrow at 13:30 at the latest"
+            ]
         );
     })
     .await;

@@ -100,7 +100,7 @@ async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
         t.add(with(idle, check)).await;
         let fails = t.install_moody();
         t.tick("13:30").await;
-        let waits = "the check before the run cannot be made: too many";
+        let waits = "the check before the run cannot be executed: too many";
         for skill in ["thinks", "idle"] {
             let run = t.runs(skill).await.remove(0);
             assert_eq!(run.waits_for(), Some(format!("tool: {waits}").as_str()));
@@ -354,7 +354,7 @@ async fn skills_in_files_come_change_go_and_come_back() {
         let refused = engine.library().enable("timed").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "skill `timed` cannot be enabled: its file is gone"
+            "skill `timed` cannot be enabled: its file was removed"
         );
         change(Some(TIMED));
         assert_eq!(
@@ -440,7 +440,7 @@ async fn whoever_lost_a_run_can_write_nothing() {
         assert_eq!(row.finish_ordinal, 1);
         let told = t.notices().await;
         assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("interrupted: `slow` was cut off"));
+        assert!(told[0].starts_with("interrupted: `slow` was interrupted"));
         let attention = Attention::default();
         assert!(t.world.engine.drain(&attention).await.unwrap().is_empty());
     })
@@ -483,7 +483,7 @@ async fn the_notice_about_a_resumed_run_names_the_interruption() {
         assert_eq!(row.outcome, Some(Outcome::Success), "{row:?}");
         assert_eq!(
             t.notices().await,
-            ["completion: done\ninterrupted: last sign today at 13:10, resumed 5 minutes later by another process"]
+            ["completion: done\ninterrupted: last activity today at 13:10, resumed 5 minutes later by another process"]
         );
         let detail = t.world.engine.show(&row).await.unwrap();
         let minutes = |ms: u64| ms / 60_000;

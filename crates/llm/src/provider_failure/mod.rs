@@ -62,12 +62,12 @@ impl ProviderFailure {
     pub(crate) fn cut() -> Self {
         let message = "the answer was cut off before its end";
         Self::passing(FailureClass::Network, message)
-            .hint("the model server, or a proxy before it, hung up; its log may say why")
+            .hint("the model server or a proxy closed the connection; check its log")
     }
 
     /// A response without a reply.
     pub(crate) fn empty() -> Self {
-        let message = "the provider answered without an answer";
+        let message = "the provider's response contains no reply";
         Self::passing(FailureClass::Other, message)
     }
 

@@ -86,14 +86,14 @@ impl ProviderFailure {
     pub(super) fn overflowing(overflow: Overflow, words: &Words) -> Self {
         let message = match (overflow.needed, overflow.fits) {
             (Some(needed), Some(fits)) => {
-                format!("the prompt needs {needed} tokens, and the model takes {fits}")
+                format!("the prompt has {needed} tokens; the model's context fits {fits}")
             }
             _ => format!(
-                "the prompt is longer than the model takes: {}",
+                "the prompt is too long for the model: {}",
                 quote(&words.message)
             ),
         };
-        let hint = "offer fewer tools (`agent.tools`), say in `context_tokens` of the model how much it takes, or use a model that takes more";
+        let hint = "offer fewer tools (`agent.tools`), set `context_tokens` of the model to its context size, or use a model with a larger context";
         Self {
             overflow: Some(Box::new(overflow)),
             ..Self::lasting(FailureClass::Limit, message).hint(hint)

@@ -82,7 +82,7 @@ impl ProviderFailure {
     pub(crate) fn by_status(head: &Head, words: Option<Words>, body: &[u8]) -> Self {
         let words = words.unwrap_or_else(|| Words {
             message: if is_page(body) {
-                "a web page, and no error of the provider".to_owned()
+                "a web page instead of an error of the provider".to_owned()
             } else {
                 String::from_utf8_lossy(body).into_owned()
             },
@@ -114,12 +114,9 @@ impl ProviderFailure {
                 (FailureClass::Auth, "the provider refuses the key")
             }
             402 => (FailureClass::Quota, "the provider requires payment"),
-            404 => (
-                FailureClass::NotFound,
-                "the provider knows no such model or address",
-            ),
+            404 => (FailureClass::NotFound, "unknown model or address"),
             408 | 504 | 522 | 524 => (FailureClass::Timeout, "the provider took too long"),
-            409 | 425 => (FailureClass::Other, "the provider cannot answer now"),
+            409 | 425 => (FailureClass::Other, "the provider is not available now"),
             413 => (
                 FailureClass::Limit,
                 "the request is too large for the provider",
@@ -150,7 +147,7 @@ fn hint(class: FailureClass, status: u16, passing: bool, words: &Words) -> Optio
         FailureClass::Auth => Some("check `api_key` of the model"),
         FailureClass::NotFound => Some("check `model` and `base_url`"),
         FailureClass::Quota if !passing => {
-            Some("look at the plan of the account, or name another model under `fallback`")
+            Some("check the plan of the account, or name another model under `fallback`")
         }
         FailureClass::Invalid if words.says(&["not support tools", "not support function"]) => {
             Some("set `tools = false` for the model; it then writes `cmd` blocks")

@@ -131,10 +131,7 @@ async fn a_prompt_that_is_too_long_says_by_how_much() {
             .await
             .expect_err("too long");
         assert_eq!(failure.class, FailureClass::Limit, "{failure}");
-        assert!(
-            failure.message.contains("and the model takes 4096"),
-            "{failure}"
-        );
+        assert!(failure.message.contains("context fits 4096"), "{failure}");
         assert!(failure.hint.is_some());
     }
 }

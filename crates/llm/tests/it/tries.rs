@@ -302,10 +302,7 @@ async fn cancelling_ends_it_at_once() {
         };
         let (first, second, ()) =
             tokio::join!(world.models.ask(ask()), world.models.ask(ask()), ending);
-        let cancelled = Failure::new(
-            FailureClass::Cancelled,
-            "the caller no longer waits for the answer",
-        );
+        let cancelled = Failure::new(FailureClass::Cancelled, "the caller cancelled the request");
         assert_eq!(
             (first, second),
             (Err(cancelled.clone()), Err(cancelled.clone()))

@@ -283,7 +283,7 @@ async fn settings_that_cannot_be_right() {
         assert_eq!(failure.class, FailureClass::Invalid, "{base}: {failure}");
         assert_eq!(
             failure.message,
-            "model `main`: `base_url` is no web address"
+            "model `main`: `base_url` is not a web address"
         );
     }
     let server = ModelServer::start(Dialect::OpenAi, [ModelAnswer::text("Hello.")]);

@@ -31,7 +31,7 @@ pub(super) fn trigger_type(draft: &mut Draft<'_>) {
         let word = kind.word();
         let note = match given.and_then(Value::as_str) {
             // The record contradicts itself, so the note names the field that takes precedence.
-            Some(other) => format!("set trigger_type to {word}: the timing counts, not `{other}`"),
+            Some(other) => format!("set trigger_type to {word}: the timing overrides `{other}`"),
             None => format!("set trigger_type to {word}"),
         };
         draft.record.insert("trigger_type".to_owned(), word.into());

@@ -285,7 +285,7 @@ fn placed(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
     let moved = |written: &DateTime| *written != local && !text.contains('[');
     match written.filter(moved) {
         Some(written) => format!(
-            "{placed}, at {} because its clocks leave out {} that day",
+            "{placed}, at {} because a clock change skips {} that day",
             local.time().strftime("%H:%M"),
             written.time().strftime("%H:%M"),
         ),

@@ -46,7 +46,7 @@ fn impossible_time(word: &str, must_be_time: bool) -> Option<Error> {
         (_, _) => return None,
     };
     Some(refused(
-        format!("`{word}` is no time of day: {message}"),
+        format!("`{word}` is not a time of day: {message}"),
         "for example `at 17:30` or `at 5pm`",
     ))
 }
@@ -73,7 +73,7 @@ fn wrong_length(words: &[&str], clock: &PhraseClock<'_>) -> Option<Error> {
 
 fn empty_length(words: &[&str]) -> Error {
     let message = format!(
-        "{} is no time ahead: it must be longer than zero",
+        "{} is not in the future: it must be longer than zero",
         quote(&words.join(" "))
     );
     refused(message, "for example `in 5m`")

@@ -66,9 +66,7 @@ pub fn read_phrase(
     match (&words[..], field) {
         ([], _) => Ok(None),
         (["every" | "each", ..], Field::In) => Err(contradiction("in", "once", text)),
-        (["in" | "after", ..], Field::Every) => {
-            Err(contradiction("every", "again and again", text))
-        }
+        (["in" | "after", ..], Field::Every) => Err(contradiction("every", "repeatedly", text)),
         (["every" | "each", rest @ ..], _) => recurring::read(rest, text).map(Some),
         (_, Field::Every) => recurring::read(&words, text).map(Some),
         (["in" | "after", rest @ ..] | [rest @ .., "from", "now"] | [rest @ .., "later"], _) => {
@@ -92,7 +90,7 @@ fn scheduled(
     }
     match once::read(words, text, clock) {
         Ok(Some(_)) if !once::is_dated(words) => Err(refused(
-            format!("`{text}` does not say whether once or again and again"),
+            format!("`{text}` is ambiguous: once or repeatedly?"),
             format!("give `at: \"{text}\"` for once, or `schedule: \"every day at 09:00\"`"),
         )),
         Ok(None) if is_prose(words) => Err(unreadable(text)),
@@ -106,8 +104,8 @@ fn refused(message: impl Into<String>, hint: impl Into<String>) -> Error {
 
 fn contradiction(field: &str, meaning: &str, text: &str) -> Error {
     refused(
-        format!("`{field}` means {meaning}, and `{text}` does not"),
-        "give `in: \"5 minutes\"` for once, or `every: \"5 minutes\"` for again and again",
+        format!("`{field}` means {meaning}, but `{text}` does not"),
+        "use `in: \"5 minutes\"` for once, or `every: \"5 minutes\"` for repeatedly",
     )
 }
 
@@ -168,7 +166,7 @@ fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<F
         let message = if digits {
             format!("`{text}` has no unit")
         } else {
-            format!("`{text}` is not a length of time")
+            format!("`{text}` is not a duration")
         };
         return Err(refused(
             message,

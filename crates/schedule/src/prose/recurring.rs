@@ -21,7 +21,7 @@ pub(super) fn read(words: &[&str], text: &str) -> Result<FireTime, Error> {
         && spelled_length(&words[..at].join(" ")).is_some()
     {
         return Err(refused(
-            format!("`{text}` cannot be kept by a schedule: a length of time has no time of day"),
+            format!("`{text}` cannot be kept by a schedule: a duration has no time of day"),
             "leave the time of day out, or name the days: `every monday and thursday at 09:00`",
         ));
     }

@@ -101,7 +101,7 @@ struct Confirmation {
 impl Confirmation {
     fn parse(text: &str) -> Done<Self> {
         let request = serde_json::from_str(text).map_err(|problem| {
-            let message = format!("the message is wrong: {problem}");
+            let message = format!("invalid message: {problem}");
             let shape = "send `{\"type\": \"confirm\", \"id\": \"…\", \"answer\": \"yes\"}`";
             Failure::input("invalid_input", message).hint(shape)
         })?;
@@ -173,7 +173,7 @@ impl Client {
                 return Err(SocketEnd);
             }
             Message::Binary(_) => {
-                let failure = Failure::input("invalid_input", "messages are texts with JSON");
+                let failure = Failure::input("invalid_input", "messages must be JSON text");
                 return self.say(socket, &self.refusal(&failure)).await;
             }
         };

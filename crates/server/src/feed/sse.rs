@@ -66,7 +66,7 @@ async fn open(server: Arc<Server>, uri: &Uri, headers: &HeaderMap) -> Done<Body>
 /// Parses the query of a feed request.
 pub(super) fn read_query(uri: &Uri) -> Done<FeedQuery> {
     let query = Query::<FeedQuery>::try_from_uri(uri).map_err(|problem| {
-        let message = format!("the query is wrong: {}", problem.body_text());
+        let message = format!("invalid query: {}", problem.body_text());
         Failure::input("invalid_input", message).hint("`after` is the `seq` of an event")
     })?;
     Ok(query.0)

@@ -60,7 +60,7 @@ fn find(app: &App, id: &str, ask_by: AskBy) -> Done<ApprovalView> {
     match ask_by {
         AskBy::Request | AskBy::Reply => Ok(question),
         AskBy::Nothing => {
-            let message = "this client cannot ask a person, and only a person may answer";
+            let message = "this client cannot ask a person, and only a person may approve";
             let hint = format!(
                 "ask the person to run: deft approvals approve {id}, or: deft approvals reject {id}",
                 id = question.id
@@ -73,14 +73,14 @@ fn find(app: &App, id: &str, ask_by: AskBy) -> Done<ApprovalView> {
 fn words(question: &ApprovalView, always: bool) -> String {
     let message = &question.message;
     if always {
-        return format!("{message}\n(A yes holds for the same operation from now on.)");
+        return format!("{message}\n(Yes also approves the same operation in the future.)");
     }
     message.clone()
 }
 
 fn unanswered() -> Failure {
     Failure::input("no_person", "the person gave no answer")
-        .hint("the question stays open: `deft approvals list` shows it")
+        .hint("the approval stays pending: `deft approvals list` shows it")
 }
 
 fn unknown_state() -> ErrorData {

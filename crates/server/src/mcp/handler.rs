@@ -33,8 +33,8 @@ use super::{audit, call, complete, directories, elicit, page, prompts, resources
 
 /// Instructions for models that use this server.
 const INSTRUCTIONS: &str = "deft runs skills: named procedures with inputs and recorded runs. \
-    `get_skill` lists them and shows one, `skill_run` runs one, `run_show` shows what became of a run. \
-    A run that waits for an approval says so: `approval_answer` has the person answer it.";
+    `get_skill` lists them and shows one, `skill_run` runs one, `run_show` shows a run and its \
+    result. If a run waits for an approval, `approval_answer` asks the person.";
 
 /// deft as an MCP server. Clones share all state.
 #[derive(Clone)]
@@ -200,7 +200,7 @@ impl McpServer {
 
 fn failed(problem: &JoinError) -> ErrorData {
     tracing::error!(%problem, "a request of an MCP client failed");
-    ErrorData::internal_error("the request failed; the log of deft says why", None)
+    ErrorData::internal_error("the request failed; see the log of deft", None)
 }
 
 impl ServerHandler for McpServer {

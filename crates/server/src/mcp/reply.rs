@@ -119,7 +119,7 @@ pub(super) fn bad_arguments(problem: &serde_json::Error) -> CallToolResult {
         code: "invalid_input".to_owned(),
         class: FailureClass::Invalid,
         message: problem.to_string(),
-        hint: Some("the input schema of the tool says what it takes".to_owned()),
+        hint: Some("see the input schema of the tool".to_owned()),
     })
 }
 

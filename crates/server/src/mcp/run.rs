@@ -135,7 +135,10 @@ fn prepare(app: &App, call: RunCall, ask_by: AskBy, by: &str) -> Result<Done<Wor
                     continue;
                 };
                 if !open_questions(app, &state).contains(&id) {
-                    return Err(ErrorData::invalid_params("the question is not open", None));
+                    return Err(ErrorData::invalid_params(
+                        "the approval is not pending",
+                        None,
+                    ));
                 }
                 if let Err(failure) = approvals::answer(app, &id, answer, false, by) {
                     return Ok(Err(failure));

@@ -145,7 +145,7 @@ fn make_control_tools() -> Vec<ControlTool> {
         },
         ControlTool {
             name: run_cancel,
-            description: "Cancel a run. Steps that are done stay done.",
+            description: "Cancel a run. The effects of finished steps remain.",
             effects: Effects::Idempotent,
             input: Value::Object(ToolSchema::RunRequest.read()),
             output: ToolSchema::CancelledRun.read(),
@@ -153,7 +153,7 @@ fn make_control_tools() -> Vec<ControlTool> {
         },
         ControlTool {
             name: approval_list,
-            description: "List questions that runs ask a person before they continue.",
+            description: "List approvals that runs wait for.",
             effects: Effects::None,
             input: Value::Object(ToolSchema::ApprovalListRequest.read()),
             output: ToolSchema::ApprovalList.read(),
@@ -161,8 +161,8 @@ fn make_control_tools() -> Vec<ControlTool> {
         },
         ControlTool {
             name: approval_answer,
-            description: "Have the person answer a question of a run. The person is asked by the client and decides, \
-                          whatever `answer` says.",
+            description: "Have the person answer an approval of a run. The client asks the person, \
+                          whose decision overrides `answer`.",
             effects: Effects::Once,
             input: Value::Object(ToolSchema::ApprovalAnswerRequest.read()),
             output: ToolSchema::ApprovalDocument.read(),

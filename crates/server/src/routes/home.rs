@@ -48,7 +48,7 @@ fn state_routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/doctor/fix",
-            "Check the home and repair what needs no decision",
+            "Check the home and make safe repairs",
             Admin,
             fix,
         ),
@@ -97,14 +97,14 @@ fn other_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/trash",
-            "Deleted things, the latest first",
+            "Deleted items, latest first",
             Read,
             list_trash,
         ),
         Route::new(
             Post,
             "/api/v1/undo",
-            "Bring back what was deleted last",
+            "Restore the item deleted last",
             Admin,
             undo,
         ),
@@ -181,7 +181,7 @@ fn run_commands(call: &Call<Nothing, CommandRequest>) -> Done<CommandBatch> {
 
 fn show_schema(call: &Call) -> Done<SchemaDocument> {
     let kind = SchemaKind::from_word(call.param()).ok_or_else(|| {
-        let message = format!("there is no schema `{}`", call.param());
+        let message = format!("unknown schema `{}`", call.param());
         Failure::input("no_such_page", message)
             .hint("`skill`, `workflow`, `record`, `agent`, `config` or `events`")
     })?;

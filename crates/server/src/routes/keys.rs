@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/secrets/test",
-            "Whether secrets can be read; never their values",
+            "Check whether secrets can be read; never returns their values",
             Read,
             test_secrets,
         ),
@@ -44,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/tokens",
-            "Tokens of this API by name; never themselves",
+            "List API tokens by name, without their values",
             Admin,
             list_tokens,
         ),
@@ -59,7 +59,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Delete,
             "/api/v1/tokens/{name}",
-            "End a token",
+            "Revoke a token",
             Admin,
             revoke_token,
         ),

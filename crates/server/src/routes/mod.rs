@@ -58,5 +58,5 @@ fn absolute(path: &str) -> Done<&str> {
         return Ok(path);
     }
     let message = format!("`{path}` is not an absolute path");
-    Err(Failure::input("invalid_input", message).hint("write it from `/` on"))
+    Err(Failure::input("invalid_input", message).hint("begin it with `/`"))
 }

@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/remote-skills/revoke",
-            "Take such an approval back",
+            "Revoke the approval of an MCP server's skill",
             Admin,
             revoke,
         ),

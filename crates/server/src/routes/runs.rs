@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/runs/prune",
-            "Delete old runs that are over; `undo` brings them back",
+            "Delete old finished runs; `undo` restores them",
             Admin,
             prune,
         ),
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/runs/plan",
-            "What a run would do; nothing is called",
+            "Preview a run; nothing is called",
             Read,
             plan,
         ),
@@ -84,7 +84,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs/{id}/rerun",
-            "Make a run again",
+            "Repeat a run",
             Run,
             rerun,
         ),

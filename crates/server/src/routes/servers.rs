@@ -18,7 +18,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/servers",
-            "MCP servers and what was last heard of them",
+            "MCP servers with their last known state",
             Read,
             list,
         ),

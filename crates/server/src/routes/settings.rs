@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/settings/problems",
-            "Mistakes in the configuration",
+            "Problems in the configuration",
             Read,
             validate,
         ),
@@ -46,14 +46,14 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/budget",
-            "What models used today, and the limits",
+            "Today's model usage, and the limits",
             Read,
             show_budget,
         ),
         Route::new(
             Put,
             "/api/v1/budget",
-            "Set limits on what models may cost",
+            "Set limits on model usage",
             Admin,
             set_budget,
         ),

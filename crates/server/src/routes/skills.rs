@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/skills/{name}",
-            "A skill with everything in it",
+            "A skill with all its details",
             Read,
             show,
         ),
@@ -68,7 +68,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/skills/{name}/restore",
-            "Drop the changes of assistants, so that the file counts again",
+            "Discard the changes of assistants and use the file again",
             Admin,
             restore,
         ),

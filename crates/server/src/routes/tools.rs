@@ -47,7 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Delete,
             "/api/v1/tools/{name}/approval",
-            "Take back every `always` for a tool",
+            "Revoke every `always` grant for a tool",
             Admin,
             forget,
         ),

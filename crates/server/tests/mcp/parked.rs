@@ -123,7 +123,7 @@ fn a_call_whose_client_never_answers_is_given_up() {
             late["error"],
             json!({
                 "code": -32602,
-                "message": "the call no longer waits for an answer\nhint: call again without `requestState`",
+                "message": "the call is not waiting for an answer\nhint: call again without `requestState`",
             })
         );
     });

@@ -82,8 +82,8 @@ fn accepted(id: &str, answered: Result<AnswerReceipt, deft_engine::Error>) -> Do
         AnswerReceipt::Already(row) => {
             let by = row.decision.as_ref();
             let by = by.map_or(String::new(), |made| format!(" by {}", made.by));
-            let message = format!("`{}` was answered already{by}", row.asked.id);
-            let hint = format!("`deft runs show {}` says what became of it", row.run);
+            let message = format!("`{}` was already answered{by}", row.asked.id);
+            let hint = format!("`deft runs show {}` shows the run", row.run);
             Err(Failure::input("already_answered", message).hint(hint))
         }
         AnswerReceipt::Gone => Err(IdKind::Question.unknown(id)),
@@ -110,7 +110,7 @@ fn find(app: &App, id: &str) -> Done<ApprovalRow> {
 }
 
 fn view(row: &ApprovalRow) -> Done<ApprovalView> {
-    let what = format!("question `{}`", row.asked.id);
+    let what = format!("approval `{}`", row.asked.id);
     let decision = row.decision.as_ref();
     Ok(ApprovalView {
         id: row.asked.id.clone(),

@@ -36,7 +36,7 @@ fn unknown(agent: &str, snapshot: &Snapshot) -> Option<Advice> {
     }
     let names = snapshot.agents().map(|loaded| loaded.agent.id.as_str());
     let near = nearest(agent, names).map(|near| format!("did you mean `{near}`?"));
-    let hint = near.unwrap_or_else(|| format!("`agents/{agent}/AGENT.md` would define it"));
+    let hint = near.unwrap_or_else(|| format!("define it in `agents/{agent}/AGENT.md`"));
     Some(Advice {
         message: format!("unknown agent `{agent}`, so this limit has no effect yet"),
         hint,
@@ -52,7 +52,7 @@ pub fn unpriced(config: &Config, snapshot: &Snapshot) -> Option<Advice> {
     let names: Vec<&str> = models.map(|model| model.name.as_str()).collect();
     let first = names.first()?;
     let message = format!(
-        "money is limited, but no price is known for `{}`, so that its calls count as free",
+        "money is limited, but `{}` has no price; its calls count as free",
         names.join("`, `")
     );
     let hint = format!(

@@ -97,15 +97,15 @@ fn follow_files(
             // Handle all changes that have arrived so far together.
             while changes.try_recv().is_ok() {}
             match runtime.block_on(engine.library().sync_files()) {
-                Ok(synced) => tracing::debug!(?synced, "schedules follow the files"),
-                Err(error) => tracing::error!(%error, "schedules do not follow the files"),
+                Ok(synced) => tracing::debug!(?synced, "schedules updated from skill files"),
+                Err(error) => tracing::error!(%error, "cannot update schedules from skill files"),
             }
             checks.run(&engine);
         }
     };
     let thread = std::thread::Builder::new().name("deft-follow".to_owned());
     if let Err(error) = thread.spawn(listen) {
-        tracing::error!(%error, "changes of skill files will not reach the schedules");
+        tracing::error!(%error, "changes of skill files will not update schedules");
     }
 }
 
@@ -148,7 +148,8 @@ impl Follower {
                 Ok(config) => self.take(config).await,
                 Err(failure) => {
                     let why = failure.message;
-                    tracing::error!(%why, "the configuration is broken and stays as it was");
+                    tracing::error!(%why, "the configuration is invalid; the previous one stays in \
+                         effect");
                 }
             }
         }
@@ -163,9 +164,7 @@ impl Follower {
         self.engine.agents().set_budgets(config.budget.budgets());
         self.engine.router().reload(config.tools);
         self.changed.notify_one();
-        tracing::info!(
-            "the configuration has changed: tools, servers, models, budgets and messages follow it"
-        );
+        tracing::info!("configuration reloaded: tools, servers, models, budgets, notices");
     }
 
     /// Switches to `zone`: schedules without a zone of their own fire at its wall time.
@@ -176,7 +175,7 @@ impl Follower {
         self.zone.set(zone.clone());
         match self.engine.set_zone(&zone).await {
             Ok(moved) => report_zone(moved, &zone),
-            Err(error) => tracing::error!(%error, "schedules do not follow the time zone"),
+            Err(error) => tracing::error!(%error, "cannot update schedules for the new time zone"),
         }
     }
 }
@@ -185,7 +184,7 @@ impl Follower {
 pub(super) fn report_zone(moved: usize, zone: &TimeZone) {
     if moved > 0 {
         let (skills, zone) = (counted(moved, "skill"), deft_schedule::zone_name(zone));
-        tracing::info!("the time zone is `{zone}` now: {skills} moved to its wall time");
+        tracing::info!("time zone changed to `{zone}`: rescheduled {skills}");
     }
 }
 

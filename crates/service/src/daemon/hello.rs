@@ -23,8 +23,8 @@ const NAME: &str = "hello-deft";
 const FIRES: u64 = 3;
 
 /// The text of the notice when it is removed.
-const GOODBYE: &str = "deft works: skills fire and notices arrive. `hello-deft` has fired three times and \
-                       is removed now.";
+const GOODBYE: &str = "deft works: schedules run and notices arrive. `hello-deft` ran three times \
+                       and was removed.";
 
 /// Stores the example skill if no daemon has run in this home yet. Returns whether this is the first start.
 pub(super) async fn store_hello(home: &Home, engine: &Engine) -> Done<bool> {

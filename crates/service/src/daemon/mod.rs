@@ -178,7 +178,7 @@ impl Daemon {
         drop(self.lock);
         let (value, ending) = result?;
         ending.result?;
-        value.ok_or_else(|| Failure::internal("engine", "the engine stopped by itself"))
+        value.ok_or_else(|| Failure::internal("engine", "the engine stopped unexpectedly"))
     }
 
     async fn serve<T, F: Future<Output = T>>(
@@ -346,11 +346,11 @@ impl Tasks {
     }
 }
 
-/// Logs and returns why the engine stopped by itself. The front end prints the failure.
+/// Logs and returns why the engine stopped unexpectedly. The front end prints the failure.
 fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
     let failure = match ended {
         Ok(Err(error)) => app::failure(&error),
-        Ok(Ok(())) => Failure::internal("engine", "the engine stopped by itself"),
+        Ok(Ok(())) => Failure::internal("engine", "the engine stopped unexpectedly"),
         Err(problem) => Failure::internal("engine", format!("the engine failed: {problem}")),
     };
     tracing::error!(hint = failure.hint, "{}; deft stops", failure.message);
@@ -372,9 +372,12 @@ fn warn(registry: &Registry, home: &Home) {
                 let why = why.map_or("it cannot be read", |one| one.message.as_str());
                 match kept {
                     Some(id) => tracing::warn!(
-                        %path, why, "a skill file is broken: `{id}` keeps its last good revision"
+                        %path, why, "a skill file is broken; `{id}` uses its last good revision"
                     ),
-                    None => tracing::warn!(%path, why, "a skill file is broken and does not fire"),
+                    None => {
+                        tracing::warn!(%path, why, "a skill file is broken; its skill does not \
+                         run")
+                    }
                 }
             }
             State::Shadowed { .. } => hidden += 1,
@@ -383,8 +386,8 @@ fn warn(registry: &Registry, home: &Home) {
     }
     if hidden > 0 {
         let files = counted(hidden, "skill file");
-        let hint = "`deft skills doctor` says which";
-        tracing::warn!(hint, "{files} hidden by others of the same name");
+        let hint = "`deft skills doctor` lists them";
+        tracing::warn!(hint, "{files} hidden by files with the same skill name");
     }
     if let Some((problem, hint)) = channels::problem(&home.config) {
         tracing::warn!(hint, "{problem}");

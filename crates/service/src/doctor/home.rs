@@ -12,10 +12,10 @@ pub(super) fn check(path: &Path, fix: bool, found: &mut Findings) -> Done<()> {
     if !path.is_dir() {
         if fix {
             ensure_home(path)?;
-            found.good("home.exists", format!("`{}` was made", path.display()));
+            found.good("home.exists", format!("created `{}`", path.display()));
         } else {
             let message = format!("no home at `{}`", path.display());
-            let hint = "`deft init` makes one".to_owned();
+            let hint = "`deft init` creates it".to_owned();
             found.bad("home.exists", message, Some(hint));
         }
         return Ok(());
@@ -36,11 +36,11 @@ fn check_config_mode(config: &Path, fix: bool, found: &mut Findings) {
     let by_hand = format!("`chmod 600 {}`", config.display());
     match fix.then(|| make_private(config)) {
         Some(Ok(())) => {
-            let message = "other users could read the configuration; that was ended";
+            let message = "fixed: other users could read the configuration";
             found.good("config.private", message);
         }
         Some(Err(problem)) => {
-            let message = format!("{open}, and that could not be ended: {problem}");
+            let message = format!("{open}; fixing it failed: {problem}");
             found.note(
                 "config.private",
                 message,
@@ -63,15 +63,15 @@ fn check_mode(path: &Path, fix: bool, found: &mut Findings) {
     };
     let open = data.permissions().mode() & 0o077;
     if open == 0 {
-        found.good("home.private", "only its owner can look inside");
+        found.good("home.private", "only the owner can read the home");
         return;
     }
-    let open = "others can look inside the home";
+    let open = "other users can read the home";
     let by_hand = format!("`chmod 700 {}`", path.display());
     match fix.then(|| fs::set_permissions(path, fs::Permissions::from_mode(0o700))) {
-        Some(Ok(())) => found.good("home.private", "others could look inside; that was ended"),
+        Some(Ok(())) => found.good("home.private", "fixed: other users could read the home"),
         Some(Err(problem)) => {
-            let message = format!("{open}, and that could not be ended: {problem}");
+            let message = format!("{open}; fixing it failed: {problem}");
             let hint = format!("{by_hand} as its owner");
             found.bad("home.private", message, Some(hint));
         }

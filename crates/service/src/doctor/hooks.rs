@@ -19,8 +19,8 @@ pub(super) fn check(workspace: &Workspace, found: &mut Findings) {
             ),
             Some(why) => {
                 let message = format!("the secret of `{name}` cannot be read: {why}");
-                let hint =
-                    "store it where `secret` of the hook says; deliveries are refused until then";
+                let hint = "store it at the place that `secret` of the hook names; deliveries are refused \
+                     until then";
                 found.bad("hooks.secret", message, Some(hint.to_owned()));
             }
         }
@@ -39,7 +39,7 @@ pub(super) fn check(workspace: &Workspace, found: &mut Findings) {
     }
     for waiting in hooks::unknown(workspace).unwrap_or_default() {
         let (skill, hook) = (&waiting.skill, &waiting.hook);
-        let message = format!("`{skill}` waits for `{hook}`, and there is no such hook");
+        let message = format!("`{skill}` waits for the unknown hook `{hook}`");
         let hint = format!("add a section `[hooks.{hook}]` to the configuration");
         found.bad("hooks.skills", message, Some(hint));
         found.about(skill);

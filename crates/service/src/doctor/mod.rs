@@ -98,7 +98,7 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
             if exists {
                 found.good("store.open", "the database can be read and written");
             } else {
-                let hint = "the first run makes one, and so does `deft up`";
+                let hint = "the first run creates it, and so does `deft up`";
                 found.note("store.open", "no database yet", hint);
             }
             app.block_on(async {
@@ -125,13 +125,16 @@ fn check_parts(home: &Home, workspace: &Workspace, found: &mut Findings) {
 fn check_daemon(home: &Home, found: &mut Findings) {
     match Lock::holder(&home.path) {
         Some(pid) => {
-            found.good("daemon.up", format!("deft is up (process {pid})"));
+            found.good(
+                "daemon.up",
+                format!("the daemon is running (process {pid})"),
+            );
             server::check_api(home, found);
         }
         None => found.note(
             "daemon.up",
-            "deft is not up: nothing fires by itself",
-            "`deft up` starts it; `deft tick` from cron does without",
+            "no daemon is running: schedules do not run",
+            "`deft up` starts it; or run `deft tick` from cron",
         ),
     }
 }

@@ -23,7 +23,10 @@ fn check_models(home: &Home, found: &mut Findings) {
     let secrets = Secrets::new(config);
     for model in &config.models {
         match model.options(&secrets) {
-            Ok(_) => found.good("models.ready", format!("`{}` can be asked", model.name)),
+            Ok(_) => found.good(
+                "models.ready",
+                format!("model `{}` is configured", model.name),
+            ),
             Err(failure) => {
                 let message = format!("model `{}`: {}", model.name, failure.message);
                 found.bad("models.ready", message, failure.hint);
@@ -33,7 +36,7 @@ fn check_models(home: &Home, found: &mut Findings) {
     }
     if config.models.len() > 1 && config.agent.llm.is_none() {
         let first = config.models.first().map_or("", |model| &model.name);
-        let message = "there are several models, and nothing says which one agents use";
+        let message = "several models are configured, but `agent.llm` does not select one";
         let hint = format!("`deft config set agent.llm {first}`");
         found.bad("models.chosen", message, Some(hint));
     }

@@ -12,8 +12,8 @@ use crate::{listener, tokens};
 /// How long before it expires a certificate should be renewed.
 const RENEW: SignedDuration = SignedDuration::from_hours(14 * 24);
 
-const HOW_TO_RENEW: &str =
-    "renew it and replace the file in `server.tls_cert`; a running deft takes the new one at once";
+const HOW_TO_RENEW: &str = "renew it and replace the file in `server.tls_cert`; a running daemon uses the new one \
+     immediately";
 
 /// Checks that the API is served. A daemon without the API does everything else.
 pub(super) fn check_api(home: &Home, found: &mut Findings) {
@@ -23,7 +23,7 @@ pub(super) fn check_api(home: &Home, found: &mut Findings) {
         }
         Some(ListenerState { problem, hint, .. }) => {
             let why = problem.unwrap_or_default();
-            found.bad("server.up", format!("the API is not served: {why}"), hint);
+            found.bad("server.up", format!("cannot serve the API: {why}"), hint);
         }
         None => found.note(
             "server.up",

@@ -25,10 +25,10 @@ fn report(health: SkillHealth, found: &mut Findings) {
     if health.broken > 0 {
         let kept = match health.kept {
             0 => String::new(),
-            kept => format!(", of which {kept} stay in use as they were"),
+            kept => format!("; for {kept} of them the last good version is in use"),
         };
         let files = counted(health.broken, "skill file");
-        let hint = Some("`deft skills doctor` says which and why".to_owned());
+        let hint = Some("`deft skills doctor` lists them with the reasons".to_owned());
         found.bad(
             "skills.valid",
             format!("{files} cannot be loaded{kept}"),
@@ -42,16 +42,16 @@ fn report(health: SkillHealth, found: &mut Findings) {
         let files = counted(health.shadowed, "skill file");
         found.note(
             "skills.shadowed",
-            format!("{files} hidden by others"),
-            "`deft skills doctor` says which",
+            format!("{files} hidden by files with the same skill name"),
+            "`deft skills doctor` lists them",
         );
     }
     if health.unfit > 0 {
         let files = counted(health.unfit, "skill file");
         found.note(
             "skills.tools",
-            format!("{files} with tools, arguments or skills that are not there"),
-            "`deft skills doctor` says which",
+            format!("{files} with unknown tools, arguments or skills"),
+            "`deft skills doctor` lists them",
         );
     }
     for (message, hint) in health.clashes {

@@ -39,8 +39,9 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
         && !rows.is_empty()
     {
         let names: Vec<&str> = rows.iter().map(|row| row.text.skill.as_str()).collect();
-        let message = format!("switched off after failures: {}", names.join(", "));
-        let hint = "`deft runs list --skill NAME` says why, `deft skills enable NAME` forgives";
+        let message = format!("disabled after failures: {}", names.join(", "));
+        let hint = "`deft runs list --skill NAME` shows why, `deft skills enable NAME` resets the \
+             failure count";
         found.bad("skills.failing", message, Some(hint.to_owned()));
     }
     let waiting = store.skills(off(DisabledReason::MissingTools)).await;
@@ -59,14 +60,14 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     if let Some(rows) = readable("notices", store.notices(dead).await, found)
         && !rows.is_empty()
     {
-        let message = format!("{} never arrived", counted(rows.len(), "notice"));
-        let hint = "`deft notices list --dead` says why, `deft notices retry` tries again";
+        let message = format!("{} could not be delivered", counted(rows.len(), "notice"));
+        let hint = "`deft notices list --dead` shows why, `deft notices retry` retries";
         found.bad("notices.dead", message, Some(hint.to_owned()));
     }
     if let Some(asked) = readable("approvals", store.approvals(false).await, found)
         && !asked.is_empty()
     {
-        let message = format!("waiting for an answer: {}", counted(asked.len(), "run"));
+        let message = format!("waiting for approval: {}", counted(asked.len(), "run"));
         found.note(
             "approvals.open",
             message,
@@ -99,7 +100,7 @@ async fn check_orphans(app: &App, found: &mut Findings) {
         (0, 0) => return,
         (_, 0) => "`deft runs list --outcome interrupted`, then `deft runs resume ID`",
         _ => {
-            "`deft runs list` shows them; `deft up` resumes those that are `abandoned`, `deft runs resume ID` resumes any"
+            "`deft runs list` shows all runs; `deft up` resumes those that are `abandoned`, `deft runs resume ID` resumes any"
         }
     };
     let message = format!("{interrupted} interrupted and not resumed");
@@ -115,18 +116,19 @@ async fn check_clock(app: &App, found: &mut Findings) {
     if let Some(first) = check.ahead.first() {
         let (skill, until) = (&first.skill, show(first.until));
         let message = format!(
-            "{} settled further than the clock has come: `{skill}` does not fire before {until}",
+            "{} scheduled far in the future because the clock was wrong: `{skill}` does not fire \
+             before {until}",
             counted(check.ahead.len(), "skill")
         );
         let hint = format!(
-            "if the clock is right now: `deft skills disable {skill}`, then `deft skills enable \
+            "if the clock is correct now: `deft skills disable {skill}`, then `deft skills enable \
              {skill}` plans its slots from now"
         );
         found.bad("clock.agrees", message, Some(hint));
     } else if let Some(newest) = check.newest {
         let message = format!("the newest run is from {}, in the future", show(newest));
         let hint =
-            "see that the clock of the host is right; slots that were settled do not fire again";
+            "check the clock of this host; slots that were already handled do not fire again";
         found.note("clock.agrees", message, hint);
     }
 }

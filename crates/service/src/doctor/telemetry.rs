@@ -32,12 +32,12 @@ async fn check_export(home: &Home, found: &mut Findings) {
     let said = describe(&state);
     match answered {
         Err(why) => {
-            let hint = "`deft config get telemetry.endpoint` shows its address; it has to take OTLP over HTTP";
+            let hint = "`deft config get telemetry.endpoint` shows its address; it must accept OTLP over HTTP";
             found.bad(ID, format!("{why}; {said}"), Some(hint.to_owned()));
         }
         Ok(()) if state.dropped > 0 => {
             let message = format!("the OTLP receiver answers; {said}");
-            found.note(ID, message, "`deft logs` says why spans were lost");
+            found.note(ID, message, "`deft logs` shows why spans were lost");
         }
         Ok(()) => found.good(ID, format!("the OTLP receiver answers; {said}")),
     }
@@ -76,7 +76,7 @@ async fn check_metrics(home: &Home, found: &mut Findings) {
     match fetch_page(&page, token.trim()).await {
         Ok(()) => found.good(ID, format!("metrics for Prometheus are at {page}")),
         Err(why) => {
-            let hint = "start `deft up` again; `deft logs` says more".to_owned();
+            let hint = "start `deft up` again; `deft logs` shows details".to_owned();
             found.bad(
                 ID,
                 format!("{page} does not show metrics: {why}"),

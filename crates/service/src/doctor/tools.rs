@@ -20,14 +20,14 @@ pub(super) fn check_channel(home: &Home, found: &mut Findings) {
         (ChannelKind::Log, _) => found.note(
             "notify.channel",
             "notices go to `logs/notices.log` only",
-            "set `notify.channel` and `notify.target` to be told elsewhere",
+            "set `notify.channel` and `notify.target` to send them elsewhere",
         ),
         (_, Some((problem, hint))) => {
             found.bad("notify.channel", problem, Some(hint.to_owned()));
         }
         // `check_channel_tool` checks the tool, after the servers have been asked.
         (ChannelKind::Tool(_), None) => {}
-        (_, None) => found.good("notify.channel", "notices have a way to people"),
+        (_, None) => found.good("notify.channel", "the channel of notices is configured"),
     }
 }
 
@@ -140,7 +140,10 @@ pub(super) async fn check_compute(home: &Home, found: &mut Findings) {
             found.good("compute.works", "the sandbox of compute blocks works");
         }
         Ok(output) => {
-            let message = format!("the sandbox computes that 6 * 7 is {}", output.value);
+            let message = format!(
+                "the self-test of the sandbox failed: 6 * 7 gave {}",
+                output.value
+            );
             found.bad("compute.works", message, None);
         }
         Err(error) => {

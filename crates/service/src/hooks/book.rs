@@ -82,7 +82,7 @@ impl HookBook {
         let mut hooks = table.config.iter().flat_map(|config| &config.hooks);
         let hook = hooks.find(|hook| hook.name == name).cloned();
         hook.ok_or_else(|| {
-            Failure::input("unknown_hook", "there is no hook of this name")
+            Failure::input("unknown_hook", "unknown hook")
                 .hint("add a section `[hooks.NAME]` to the configuration")
         })
     }
@@ -103,7 +103,7 @@ impl HookBook {
             return exposed(hook, secret.result);
         }
         let Some(_turn) = self.lookup.try_lock_for(LOOKUP_PATIENCE) else {
-            return exposed(hook, Err("it is still being looked up".to_owned()));
+            return exposed(hook, Err("it is still being read".to_owned()));
         };
         // Another thread may have looked it up in the meantime.
         if let Some(secret) = cached(self) {
@@ -142,7 +142,7 @@ impl HookBook {
             }
             Err(failure) => {
                 table.version = version;
-                tracing::warn!("the hooks stay as they were: {}", failure.message);
+                tracing::warn!("the previous hooks stay in effect: {}", failure.message);
             }
         }
     }
@@ -156,7 +156,7 @@ fn exposed(hook: &HookConfig, result: Result<String, String>) -> Done<String> {
             "the secret of a hook cannot be read: {why}"
         );
         let message = "the secret of this hook cannot be read";
-        Failure::internal("hook_secret", message).hint("`deft hooks list` says why")
+        Failure::internal("hook_secret", message).hint("`deft hooks list` shows why")
     })
 }
 

@@ -58,7 +58,7 @@ pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookRe
         runs: Vec::new(),
     };
     if !hook.events.is_empty() && !kind.as_ref().is_some_and(|kind| hook.events.contains(kind)) {
-        receipt.ignored = Some("`events` of the hook does not have this kind".to_owned());
+        receipt.ignored = Some("`events` of the hook does not list this kind".to_owned());
         return Ok(receipt);
     }
     let mut values = match &payload {

@@ -137,7 +137,7 @@ fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
         .parse()
         .ok()
         .and_then(|at| Timestamp::from_second(at).ok());
-    let at = at.ok_or_else(|| refused("the time of the delivery is no number of seconds"))?;
+    let at = at.ok_or_else(|| refused("the time of the delivery is not a number of seconds"))?;
     let tolerance = SignedDuration::try_from(hook.tolerance).unwrap_or(SignedDuration::MAX);
     if now.duration_since(at).abs() > tolerance {
         return Err(refused(
@@ -181,7 +181,7 @@ fn refused(message: &str) -> Failure {
 }
 
 fn broken_secret() -> Failure {
-    let message = "the secret of this hook is not base64 behind `whsec_`";
+    let message = "the secret of this hook is not base64 after `whsec_`";
     Failure::internal("hook_secret", message).hint("store the secret as its sender shows it")
 }
 

@@ -34,21 +34,24 @@ pub fn send_trial(
     let home = workspace.home_to_read()?;
     let hook = home.config.hooks.iter().find(|hook| hook.name == name);
     let Some(hook) = hook else {
-        let message = format!("there is no hook `{name}`");
+        let message = format!("unknown hook `{name}`");
         return Err(Failure::input("unknown_hook", message).hint(
-            "`deft hooks list` shows them; a section `[hooks.NAME]` of the configuration makes one",
+            "`deft hooks list` shows all hooks; a section `[hooks.NAME]` of the configuration adds \
+             one",
         ));
     };
     let secret = Secrets::new(&home.config).secret(&hook.secret);
     let secret = secret.map_err(|why| {
         let message = format!("the secret of `{name}` cannot be read: {why}");
-        Failure::input("hook_secret", message)
-            .hint("store it where `secret` of the hook says, for this command and for `deft up`")
+        Failure::input("hook_secret", message).hint(
+            "store it at the place that `secret` of the hook names, for this command and for \
+                 `deft up`",
+        )
     })?;
     let url = listener::find(&home.path).and_then(|state| state.url);
     let url = url.ok_or_else(|| {
-        let message = "no daemon is up that takes deliveries";
-        Failure::input("not_up", message).hint("start `deft up`; `deft doctor` says what is wrong")
+        let message = "no running daemon accepts deliveries";
+        Failure::input("not_up", message).hint("start `deft up`; `deft doctor` shows the problems")
     })?;
     let body = payload.unwrap_or_else(|| own_body(hook));
     let headers = sign(hook, secret.expose(), &body, Timestamp::now())?;
@@ -127,7 +130,7 @@ fn hex(bytes: &[u8]) -> String {
 fn read_answer(name: &str, answer: &DeliveryAnswer) -> Done<HookReceipt> {
     let unreadable = |problem: serde_json::Error| {
         let message = format!(
-            "the hook `{name}` answered with status {} and no document of deft: {problem}",
+            "the hook `{name}` answered with status {} and an invalid document: {problem}",
             answer.status
         );
         Failure::input("hook_refused", message).hint("does another program listen there?")

@@ -166,7 +166,7 @@ fn new_entry(workspace: &Workspace, options: &InstallOptions) -> Done<deft_wire:
     };
     entry::entry(options.client, &options.name, &reach).ok_or_else(|| {
         let title = options.client.title();
-        let message = format!("{title} reaches servers over HTTP by its settings, not by its file");
+        let message = format!("{title} configures HTTP servers in its settings, not in its file");
         Failure::input("usage", message)
             .hint("without `--http` it starts deft itself, which uses the same home")
     })
@@ -214,7 +214,7 @@ fn next(options: &InstallOptions) -> Vec<String> {
         let word = client.word();
         steps.push("start the daemon: `deft up`".to_owned());
         steps.push(format!(
-            "put a token into `{TOKEN}` where {title} is started: `deft tokens add {word} --scope run` makes one"
+            "put a token into `{TOKEN}` where {title} is started: `deft tokens add {word} --scope run` creates one"
         ));
     }
     if *wish != InstallWish::Remove {

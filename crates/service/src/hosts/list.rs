@@ -106,7 +106,7 @@ impl ServerFile<'_> {
     fn cannot_edit(&self, name: &str, edit: Edit<'_>) -> Failure {
         let path = self.path.display();
         let key = shape(self.client).1;
-        let message = format!("{path}: its `{key}` is written in a way that deft does not edit");
+        let message = format!("{path}: deft cannot edit the syntax of `{key}`");
         let hint = match edit {
             Edit::Put(entry) => {
                 let snippet = match shape(self.client).0 {

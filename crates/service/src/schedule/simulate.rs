@@ -63,7 +63,7 @@ pub fn simulate(workspace: &Workspace, request: &SimulationRequest) -> Done<Simu
     if rows.len() > MAX_ROWS {
         let message = format!("that is more than {MAX_ROWS} rows");
         return Err(Failure::input("too_long", message)
-            .hint("choose a shorter stretch with `--to`, or one skill with `--skill`"));
+            .hint("choose a shorter period with `--to`, or one skill with `--skill`"));
     }
     let zones = Zones {
         reader: &zone,

@@ -67,7 +67,7 @@ impl Source {
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
         let (found, fires) = match self.0.look_up(name)? {
             NamedSkill::Record(row) | NamedSkill::Gone(row) => {
-                (self.read_row(&row, now)?, "only when asked for".to_owned())
+                (self.read_row(&row, now)?, "only on demand".to_owned())
             }
             NamedSkill::File(loaded, row) => {
                 let found = match row {
@@ -137,7 +137,7 @@ impl Source {
 
 fn no_schedule(name: &str, fires: &str) -> Failure {
     let message = format!("skill `{name}` has no schedule: it fires {fires}");
-    let hint = format!("`deft schedule add {name} \"weekdays 9:00\"` gives it one");
+    let hint = format!("`deft schedule add {name} \"weekdays 9:00\"` adds one");
     Failure::input("no_schedule", message).hint(hint)
 }
 

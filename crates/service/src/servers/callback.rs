@@ -71,10 +71,7 @@ async fn answer(mut stream: TcpStream, state: &str) -> Option<String> {
             "deft has received the sign-in. You can close this window and go back to the terminal.",
         )
     } else {
-        (
-            "404 Not Found",
-            "This is not the sign-in that deft waits for.",
-        )
+        ("404 Not Found", "deft is not waiting for this sign-in.")
     };
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\

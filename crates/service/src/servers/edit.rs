@@ -55,7 +55,7 @@ pub fn add(workspace: &Workspace, server: &NewServer) -> Done<(ServerAdded, bool
     let replaces = editor.server(name).is_some();
     if replaces && !server.force {
         return Err(
-            Failure::input("exists", format!("there is already a server `{name}`"))
+            Failure::input("exists", format!("the server `{name}` already exists"))
                 .hint("`--force` replaces it"),
         );
     }
@@ -101,7 +101,7 @@ pub(super) fn literal_secrets(server: &str, fields: &Value) -> Vec<String> {
                 .is_some_and(|value| is_literal_secret(name, value))
             {
                 warnings.push(format!(
-                    "`mcp_servers.{server}.{map}.{name}` looks like a secret written down; \
+                    "`mcp_servers.{server}.{map}.{name}` looks like a plaintext secret; \
                      `env:NAME` or `file:PATH` keeps it out of the file"
                 ));
             }

@@ -118,7 +118,7 @@ fn chosen(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
         Some(name) => Err(no_such_server(name, home)),
         None if servers.is_empty() => {
             Err(Failure::input("no_servers", "no servers are configured")
-                .hint("`deft mcp add` and `deft mcp import` bring servers in"))
+                .hint("`deft mcp add` and `deft mcp import` add servers"))
         }
         None => {
             let enabled = servers.iter().filter(|(_, server)| server.enabled);

@@ -45,7 +45,7 @@ impl SignIn {
         };
         if options.oauth.grant == Grant::ClientCredentials {
             let message = format!("`{server}` is signed in to with the client's own secret");
-            let hint = format!("`deft mcp probe {server}` tries it; no person is needed");
+            let hint = format!("`deft mcp probe {server}` tests it; no sign-in is needed");
             return Err(Failure::input("sign_in", message).hint(hint));
         }
         let callback = Callback::listen(options.oauth.callback_port).await?;

@@ -11,11 +11,11 @@ use deft_wire::{Done, Failure};
 use crate::seed;
 use crate::workspace::Workspace;
 
-const CONFIG: &str = "# deft reads this file; `deft config show --origin` says what counts and why.\n\
-# Every key is in docs/configuration.md, and `deft config set KEY VALUE` writes it here.\n\
-# Keys and passwords stay out of it: `deft secrets set NAME` stores them.\n\n\
-# [notify]\n# channel = \"telegram\"\n# target = \"123456789\"\n\n\
-# [telegram]\n# token = \"env:TELEGRAM_TOKEN\"\n";
+const CONFIG: &str = "# Settings of deft; `deft config show --origin` lists their values and \
+origins.\n# Every key is in docs/configuration.md, and `deft config set KEY VALUE` writes it \
+here.\n# Keys and passwords stay out of it: `deft secrets set NAME` stores them.\n\n# [notify]\n# \
+channel = \"telegram\"\n# target = \"123456789\"\n\n# [telegram]\n# token = \
+\"env:TELEGRAM_TOKEN\"\n";
 
 /// Creates the folders of a home, its configuration and its default skills where they are missing.
 pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {

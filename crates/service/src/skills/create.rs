@@ -132,7 +132,7 @@ fn check_open_name(name: &str) -> Done<()> {
 /// Fails if the path exists, or if the file would not be a separate skill in this folder.
 fn check_place(path: &Path, kind: NewSkillKind, name: &str, folder: &Path) -> Done<()> {
     if path.symlink_metadata().is_ok() {
-        let message = format!("`{}` exists already", path.display());
+        let message = format!("`{}` already exists", path.display());
         return Err(Failure::input("exists", message).hint("choose another name, or edit the file"));
     }
     let part = match kind {
@@ -168,7 +168,7 @@ fn check_dotted_name(name: &str) -> Done<(&str, &str)> {
 fn bad_name(name: &str, takes: &str, example: &str) -> Failure {
     Failure::input(
         "invalid_name",
-        format!("the name `{name}` does not fit: it takes {takes}"),
+        format!("invalid name `{name}`: use {takes}"),
     )
     .hint(format!("for example `{example}`"))
 }

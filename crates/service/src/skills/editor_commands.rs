@@ -183,9 +183,10 @@ fn text(editor: CommandEditor, skill: &Skill) -> String {
         text.push_str("The user wrote: $ARGUMENTS\n\n");
     }
     text.push_str(&format!(
-        "## Result\n\nShow `outputs`. If `status` is `waiting`, show the question to the user and pass the answer on with \
-         the tool `approval_answer`; never answer it yourself. If the call fails, show its message and its hint.\n\n\
-         Without the MCP server, `deft run {id}` runs the skill in a terminal.\n"
+        "## Result\n\nShow `outputs`. If `status` is `waiting`, show the approval to the user and \
+         pass the answer on with the tool `approval_answer`; never answer it yourself. If the call \
+         fails, show its message and its hint.\n\nWithout the MCP server, `deft run {id}` runs the \
+         skill in a terminal.\n"
     ));
     text
 }

@@ -187,7 +187,7 @@ fn verdict(file: &FileReport, snapshot: &Snapshot) -> (FileState, Option<String>
         State::Broken { kept } => {
             let kept = kept
                 .as_ref()
-                .map(|id| format!("; `{id}` stays as it was"))
+                .map(|id| format!("; the last valid version of `{id}` stays in use"))
                 .unwrap_or_default();
             (FileState::Broken, reason.map(|reason| reason + &kept))
         }
@@ -220,7 +220,7 @@ fn check_roots(library: &Library, snapshot: &Snapshot) -> Vec<SkillsCheck> {
             return check("skills.root", true, message, None);
         }
         let message = format!("Skills directory not found: {path}");
-        let hint = "it is followed as soon as it is there".to_owned();
+        let hint = "it is watched and will be read once it exists".to_owned();
         check("skills.root", false, message, Some(hint))
     };
     let agents = |root: &PathBuf| {

@@ -267,11 +267,11 @@ fn cannot(skill: &Skill, dialect: ExportDialect) -> Failure {
         ),
         (ExportDialect::Workflow, _) => ("a workflow: it is prose", "try `--format agentskills`"),
         (ExportDialect::Record, Body::Manual { .. }) => (
-            "a record: there is code behind it, which its `handler` names",
+            "a record: it runs code, which its `handler` names",
             "try `--format agentskills`, which leaves the handler out",
         ),
         (ExportDialect::Record, _) => (
-            "a record: its plan has only calls that pass data on, without inputs, outputs, conditions, loops or compute",
+            "a record: a plan has only calls that pass data on, without inputs, outputs, conditions, loops or compute",
             "try `--format workflow`",
         ),
         (ExportDialect::AgentSkills, _) => ("a SKILL.md", "try without `--format`"),

@@ -93,7 +93,7 @@ fn entry(folder: &Path) -> Done<(String, String, PathBuf)> {
             let path = path.display();
             let message = format!("`{path}` has no name and description that can be read");
             Err(Failure::input("invalid_skill", message)
-                .hint("`deft skills validate` says what is wrong with it"))
+                .hint("`deft skills validate` shows the problems"))
         }
     }
 }

@@ -150,7 +150,7 @@ impl SkillServer {
         let grant = skill_grant(&skill, by, Timestamp::now());
         let grant = grant.ok_or_else(|| no_digests(&skill))?;
         if revision.is_some_and(|seen| seen != grant.revision) {
-            let message = format!("the skill `{id}` has changed since it was looked at");
+            let message = format!("the skill `{id}` has changed since it was shown");
             return Err(Failure::input("skill_changed", message)
                 .hint(format!("`deft skills show {id}` shows it as it is now")));
         }
@@ -242,7 +242,7 @@ fn no_digests(skill: &RemoteSkill) -> Failure {
         skill.server
     );
     Failure::input("dynamic_skill", message)
-        .hint("an approval would cover whatever the server sends; `deft skills show` shows it to you alone")
+        .hint("an approval would cover anything the server sends; `deft skills show` shows it to you only")
 }
 
 /// Converts a server's refusal into a failure for front ends.

@@ -98,8 +98,8 @@ fn position(known: &[&str], skill: &str, given: &str) -> Done<usize> {
                 .hint("`GET /api/v1/skills/NAME/revisions` lists them"))
         }
         (Some(_), Some(_)) => {
-            let message = format!("`{given}` is the beginning of several revisions");
-            Err(Failure::input("ambiguous", message).hint("give more of it"))
+            let message = format!("`{given}` matches several revisions");
+            Err(Failure::input("ambiguous", message).hint("use a longer prefix"))
         }
     }
 }

@@ -42,7 +42,7 @@ pub fn write_source(workspace: &Workspace, name: &str, write: &SkillWrite) -> Do
     let now = read(workspace, loaded)?;
     if !now.writable {
         let message = format!("`{}` is not in the skills of this home", now.path);
-        return Err(Failure::input("not_ours", message).hint("change the file where it is kept"));
+        return Err(Failure::input("not_ours", message).hint("change the file at its source"));
     }
     if now.hash != write.base_hash {
         let message = format!("`{}` has changed since it was read", now.path);

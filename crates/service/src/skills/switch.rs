@@ -70,7 +70,7 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
         None => {
             let message = format!("no assistant has changed the file skill `{name}`");
             Err(Failure::input("unchanged", message)
-                .hint(format!("`deft skills show {name}` says what it is")))
+                .hint(format!("`deft skills show {name}` shows it")))
         }
     }
 }
@@ -224,5 +224,5 @@ fn deletable(home: &Home, path: PathBuf) -> Done<PathBuf> {
 
 fn not_ours(path: &Path) -> Failure {
     let message = format!("`{}` is not in the skills of this home", path.display());
-    Failure::input("not_ours", message).hint("delete the file where it is kept")
+    Failure::input("not_ours", message).hint("delete the file at its source")
 }

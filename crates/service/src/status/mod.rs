@@ -64,7 +64,7 @@ async fn store_obstacle(answer: Answer<'_, u64>) -> Option<&'static str> {
     match tokio::time::timeout(STORE_PATIENCE, answer).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {
-            tracing::warn!(%error, "the store failed when it was asked whether it works");
+            tracing::warn!(%error, "the health check of the store failed");
             Some("the store fails")
         }
         Err(_) => Some("the store does not answer"),

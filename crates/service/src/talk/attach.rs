@@ -58,7 +58,7 @@ pub fn attach(text: &str, folder: &Path, user_home: Option<&Path>) -> Done<Attac
         in_all += bytes;
         if in_all > MOST_IN_ALL {
             let message = format!(
-                "the attached files have more than {} in all",
+                "the attached files exceed {} in total",
                 kilobytes(MOST_IN_ALL)
             );
             return Err(Failure::input("attachment", message).hint("attach fewer of them"));
@@ -122,7 +122,7 @@ fn check_missing(word: &str, folder: &Path, user_home: Option<&Path>) -> Done<()
     } else {
         format!("the file `{name}` does not exist")
     };
-    let hint = "the message was not sent; Tab behind `@` completes paths";
+    let hint = "the message was not sent; Tab after `@` completes paths";
     Err(Failure::input("attachment", message).hint(hint))
 }
 
@@ -274,9 +274,6 @@ mod tests {
             std::fs::copy(folder.path().join("a"), folder.path().join(name)).unwrap();
         }
         let failed = attach_in(folder.path(), "@a @b @c").unwrap_err();
-        assert_eq!(
-            failed.message,
-            "the attached files have more than 500 kB in all"
-        );
+        assert_eq!(failed.message, "the attached files exceed 500 kB in total");
     }
 }

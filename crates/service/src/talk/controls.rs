@@ -35,8 +35,8 @@ impl ChatControls for Host {
     fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>> {
         Box::pin(async move {
             if !self.unanswered(conversation).await?.is_empty() {
-                let message = "an answer of this conversation is not complete";
-                return Err(Failure::input("unanswered", message).hint("`/stop` ends it"));
+                let message = "an answer in this conversation is unfinished";
+                return Err(Failure::input("unanswered", message).hint("`/stop` stops it"));
             }
             let undone = self.engine.undo_exchange(conversation).await;
             let undone = undone.map_err(|error| failure(&error))?;

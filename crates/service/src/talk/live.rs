@@ -202,7 +202,7 @@ fn untaken_call(name: &str, how: Interpretation, text: &str) -> Option<Live> {
         Interpretation::Text | Interpretation::Made => None,
         Interpretation::Described => Some(Live::Hidden {
             tool: name.to_owned(),
-            reason: "it was not offered yet; the model is told what it takes".to_owned(),
+            reason: "not offered yet; the model now gets its description".to_owned(),
         }),
         Interpretation::Refused
         | Interpretation::Mistaken

@@ -34,7 +34,10 @@ pub async fn find_conversation(
             "last" => "no conversation to continue".to_owned(),
             id => format!("unknown conversation `{id}`"),
         };
-        Failure::input("unknown_conversation", message).hint("`deft chat list` shows them")
+        Failure::input("unknown_conversation", message).hint(
+            "`deft chat list` shows all \
+             conversations",
+        )
     })
 }
 
@@ -42,7 +45,7 @@ pub async fn find_conversation(
 /// approvals.
 pub async fn say_and_wait(talk: Arc<dyn Talk>, mut say: Say, at_most: Duration) -> Done<ChatReply> {
     if say.text.trim().is_empty() {
-        return Err(Failure::input("no_text", "there is nothing to say"));
+        return Err(Failure::input("no_text", "the message is empty"));
     }
     if let Some(agent) = &say.agent {
         talk.check_agent(agent).await?;

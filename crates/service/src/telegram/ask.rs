@@ -114,7 +114,7 @@ impl Asker for People {
             };
             if let Err(failure) = talk.ask(question, &place).await {
                 let why = failure.message;
-                tracing::warn!(%why, approval, "a question did not reach the chat");
+                tracing::warn!(%why, approval, "cannot send an approval to the chat");
             }
             let answer = answer.await.ok();
             drop(gone);

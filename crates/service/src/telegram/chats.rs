@@ -195,7 +195,7 @@ impl Chats {
         tokio::spawn(async move {
             if let Err(refused) = client.edit(&chat, message, &text).await {
                 let why = refused.failure.message;
-                tracing::warn!(%why, "a question still shows its buttons");
+                tracing::warn!(%why, "cannot remove the buttons of an answered approval");
             }
         });
     }
@@ -442,7 +442,7 @@ impl Shared {
             tokio::time::sleep(refused.retry_after.unwrap_or(wait)).await;
             wait = (wait * 2).min(self.bot.pace.most);
         }
-        tracing::error!(chat, "a message to a chat was not sent in {TRIES} tries");
+        tracing::error!(chat, "a message to a chat was not sent in {TRIES} attempts");
     }
 
     fn client(&self) -> Client {

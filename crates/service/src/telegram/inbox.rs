@@ -205,7 +205,7 @@ impl Inbox {
         let forgotten = self.change(|book| book.messages.retain(|entry| entry.id != id));
         if let Err(error) = forgotten.await {
             // Its key prevents it from being processed again.
-            tracing::warn!(%error, "a message to the bot that was answered is still kept");
+            tracing::warn!(%error, "cannot delete an answered message to the bot from the store");
         }
     }
 
@@ -214,7 +214,7 @@ impl Inbox {
         let forgotten = self.change(|book| book.presses.retain(|press| press.id != id));
         if let Err(error) = forgotten.await {
             // A question is only answered once.
-            tracing::warn!(%error, "an answer to a question is still kept");
+            tracing::warn!(%error, "cannot delete a processed answer from the store");
         }
     }
 

@@ -360,7 +360,11 @@ async fn a_button_of_an_earlier_process_still_counts() {
     let texts: Vec<&Value> = told.iter().map(|body| &body["text"]).collect();
     assert_eq!(
         texts,
-        ["Taken.", "This question is over.", "This question is over."]
+        [
+            "Got it.",
+            "This approval is no longer pending.",
+            "This approval is no longer pending."
+        ]
     );
     let calls = world.until(|calls| !requests(calls, "editMessageText").is_empty());
     let edited = requests(&calls, "editMessageText");
@@ -382,10 +386,10 @@ async fn commands_are_answered_at_once() {
     world.api.write(7, "unheard");
     world.taken(2).await;
     for (at, (command, answer)) in [
-        ("/start", "Write what you want, and I answer."),
+        ("/start", "Send me a message and I answer."),
         ("/skills@double_bot", "mail.send: Sends a mail"),
-        ("/cost", "Here, since I was started: 0 calls"),
-        ("/frob", "I do not know this command."),
+        ("/cost", "This chat, since the last restart: 0 calls"),
+        ("/frob", "Unknown command."),
     ]
     .into_iter()
     .enumerate()

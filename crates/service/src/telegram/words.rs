@@ -6,18 +6,15 @@ use deft_wire::budget::Spending;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
 
 pub(super) const NO_TEXT: &str = "I can only read text.";
-pub(super) const FRESH: &str = "We begin anew: your next message starts another conversation.";
+pub(super) const FRESH: &str = "New conversation: your next message starts it.";
 pub(super) const STOPPING: &str = "Stopping.";
-pub(super) const NOTHING: &str = "There is nothing to stop.";
-pub(super) const OLD_BUTTON: &str = "This question is over.";
-pub(super) const TAKEN: &str = "Taken.";
-pub(super) const UNKNOWN: &str = "I do not know this command. /help lists those I know.";
-pub(super) const HELP: &str = "Write what you want, and I answer.\n\n\
-    /new begins another conversation\n\
-    /stop stops what I am doing\n\
-    /skills says what I can do\n\
-    /cost says what it has cost\n\
-    /help shows this";
+pub(super) const NOTHING: &str = "Nothing is running.";
+pub(super) const OLD_BUTTON: &str = "This approval is no longer pending.";
+pub(super) const TAKEN: &str = "Got it.";
+pub(super) const UNKNOWN: &str = "Unknown command. /help lists all commands.";
+pub(super) const HELP: &str = "Send me a message and I answer.\n\n/new starts a new conversation\n\
+    /stop stops the current answer\n/skills lists what I can do\n/cost shows the cost\n/help shows \
+    this list";
 
 /// Maximum number of skills to list.
 const SKILLS: usize = 60;
@@ -68,7 +65,10 @@ pub(super) fn waits(said: &ChatAnswer) -> String {
 }
 
 pub(super) fn cost(here: &ChatUsage, today: &Spending) -> String {
-    let mut text = format!("Here, since I was started: {}.", describe_usage(here));
+    let mut text = format!(
+        "This chat, since the last restart: {}.",
+        describe_usage(here)
+    );
     if let Some(all) = today
         .scopes
         .iter()
@@ -83,7 +83,7 @@ pub(super) fn cost(here: &ChatUsage, today: &Spending) -> String {
 
 pub(super) fn skills(skills: &[(String, String)]) -> String {
     if skills.is_empty() {
-        return "There are no skills.".to_owned();
+        return "No skills.".to_owned();
     }
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let line = |(id, about): &(String, String)| format!("{id}: {}", first(about));

@@ -43,7 +43,7 @@ impl TlsFiles {
     /// Returns the configured files; `None` if none are configured.
     pub fn from_config(config: &deft_config::ServerConfig) -> Done<Option<Self>> {
         let missing = |key: &str, other: &str| {
-            let message = format!("`server.{other}` is set and `server.{key}` is not");
+            let message = format!("`server.{other}` is set, but `server.{key}` is not");
             let hint = format!("`deft config set server.{key} FILE.pem`");
             Err(Failure::input("tls", message).hint(hint))
         };
@@ -160,7 +160,7 @@ impl TlsBook {
             match self.files.load() {
                 Ok(identity) => {
                     state.config = identity.config;
-                    tracing::info!("the certificate of the API was replaced");
+                    tracing::info!("the certificate of the API was reloaded");
                 }
                 Err(failure) => tracing::warn!(
                     hint = failure.hint,

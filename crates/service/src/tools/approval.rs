@@ -70,7 +70,7 @@ pub async fn forget(workspace: &Workspace, name: &str) -> Done<ForgottenTools> {
     if forgotten.is_empty() {
         let message = format!("no `always` is stored for the tool `{name}`");
         return Err(Failure::input("not_remembered", message)
-            .hint("`deft approvals grants` lists standing answers"));
+            .hint("`deft approvals grants` lists standing approvals"));
     }
     Ok(ForgottenTools { forgotten })
 }

@@ -257,7 +257,7 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
     match found {
         ToolLookup::Tool(tool) => Ok(*tool),
         ToolLookup::Ambiguous(names) => unknown(
-            format!("the tool `{name}` could be {}", names.join(" or ")),
+            format!("the tool `{name}` is ambiguous: {}", names.join(" or ")),
             "write the name with its server".to_owned(),
         ),
         ToolLookup::Missing { nearest } => unknown(
@@ -270,9 +270,9 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
         ToolLookup::Unknown { .. } => {
             let known = router.list();
             let near = nearest(name, known.iter().map(|tool| tool.shown.as_str()));
-            let refresh = "`deft tools list --refresh` asks the servers";
+            let refresh = "`deft tools list --refresh` queries the servers";
             unknown(
-                format!("unknown tool `{name}`; not every server has been asked"),
+                format!("unknown tool `{name}`; some servers have not been queried"),
                 match near {
                     Some(near) => format!("did you mean `{near}`? {refresh}"),
                     None => refresh.to_owned(),

@@ -190,7 +190,7 @@ impl KeptEntry {
     pub(super) fn move_back(&self) -> Done<()> {
         let to = self.manifest.from.clone().unwrap_or_default();
         if to.exists() {
-            let message = format!("`{}` exists again", to.display());
+            let message = format!("`{}` already exists", to.display());
             return Err(
                 Failure::input("exists", message).hint("move it away, then `deft undo` again")
             );

@@ -62,7 +62,7 @@ async fn restore(engine: &Engine, kept: &KeptEntry) -> Done<()> {
     }
     let entry = &kept.manifest.entry;
     if restored == 0 && entry.kind != TrashKind::Runs {
-        let message = format!("{} exists again under the same name", entry.what);
+        let message = format!("{} already exists under the same name", entry.what);
         return Err(Failure::input("exists", message)
             .hint("rename or delete the new one, then `deft undo` again"));
     }
@@ -124,7 +124,7 @@ async fn write(engine: &Engine, new: &NewEntry, what: TrashItem) -> Done<()> {
 }
 
 fn no_trash() -> Failure {
-    Failure::internal("no_trash", "this store cannot bring deleted rows back")
+    Failure::internal("no_trash", "this store cannot restore deleted rows")
 }
 
 fn stored(error: deft_store::Error) -> Failure {

@@ -6,22 +6,22 @@ use super::{Field, Kind, TRIGGER, optional, required};
 pub(crate) const MANPAGE: &[Field] = &[
     required("name", Kind::Text, "`domain.action`, the same as the path"),
     required("description", Kind::Text, "one line for listings"),
-    optional("handler", Kind::Text, "the code behind the command"),
+    optional(
+        "handler",
+        Kind::Text,
+        "the tool or skill that runs the command",
+    ),
     optional("schedule", Kind::Cron, "a cron expression"),
     optional(
         "trigger_config",
         Kind::Table(&[TRIGGER]),
-        "when the skill fires by itself",
+        "when the skill fires",
     ),
-    optional(
-        "required_tools",
-        Kind::Texts,
-        "the only tools a run may use",
-    ),
+    optional("required_tools", Kind::Texts, "tools that a run may use"),
     optional(
         "keywords",
         Kind::Texts,
-        "words in a message that call for it",
+        "keywords; a message that contains one activates the skill as a playbook",
     ),
     optional("license", Kind::Text, "the licence of the skill"),
 ];
@@ -30,5 +30,5 @@ pub(crate) const MANPAGE: &[Field] = &[
 pub(crate) const DOMAIN: &[Field] = &[
     required("domain", Kind::Text, "the domain"),
     required("description", Kind::Text, "one line for `get_skill`"),
-    optional("tags", Kind::Texts, "words to find the domain by"),
+    optional("tags", Kind::Texts, "search terms for the domain"),
 ];

@@ -18,12 +18,12 @@ pub(crate) const OPEN: &[Field] = &[
     optional(
         "compatibility",
         Kind::Text,
-        "what the skill needs around it, at most 500 characters",
+        "requirements of the skill, at most 500 characters",
     ),
     optional(
         "allowed-tools",
         Kind::Any,
-        "tools the skill may use without asking, divided by spaces",
+        "tools the skill may use without asking, separated by spaces",
     ),
     optional(
         "metadata",
@@ -37,23 +37,19 @@ pub(crate) const METADATA: &[Field] = &[
     optional(
         "keywords",
         Kind::Texts,
-        "words in a message that make the skill a playbook",
+        "keywords; a message that contains one activates the skill as a playbook",
     ),
     optional(
         "priority",
         Kind::Integer,
         "which of several matching playbooks comes first; higher wins",
     ),
-    optional(
-        "required_tools",
-        Kind::Texts,
-        "the only tools a run may use",
-    ),
+    optional("required_tools", Kind::Texts, "tools that a run may use"),
     optional("schedule", Kind::Cron, "a cron expression"),
     optional(
         "trigger_config",
         Kind::Table(&[TRIGGER]),
-        "when the skill fires by itself",
+        "when the skill fires",
     ),
 ];
 

@@ -7,63 +7,67 @@ pub(crate) const POLICY: &[Field] = &[
     optional(
         "enabled",
         Kind::Truth,
-        "false keeps the skill from firing by itself",
+        "whether the skill runs on its schedule, events and hooks; default true",
     ),
     optional(
         "agent_id",
         Kind::Text,
-        "the agent that the skill belongs to; `thinker` when absent",
+        "the agent that the skill belongs to; default `thinker`",
     ),
     optional(
         "max_steps",
         Kind::Positive,
-        "the most turns a model may take; 10 when absent",
+        "maximum number of turns of a model; default 10",
     ),
     optional(
         "notify_on_completion",
         Kind::Truth,
-        "whether a finished run is reported; true when absent",
+        "whether a finished run sends a notice; default true",
     ),
     optional(
         "notify_interval_minutes",
         Kind::Count,
-        "the least time between reports; 0 means the host's default",
+        "minimum time between these notices; 0 means the host's default",
     ),
     optional(
         "effects",
         Kind::Words(&["none", "idempotent", "once"]),
-        "what repeating a call would do",
+        "whether a call may be repeated: `none` and `idempotent` may, `once` may not",
     ),
     optional(
         "heal",
         Kind::Tables(&[HEAL]),
-        "remedies that are tried before a failed call is retried",
+        "`heal` rules, applied before a failed call is retried",
     ),
     optional(
         "max_heals",
         Kind::Count,
-        "how many remedies may be taken; 3 when absent",
+        "maximum number of `heal` rules applied in a run; default 3",
     ),
     optional(
         "expect",
         Kind::Table(&[EXPECT]),
-        "what must be true before a run is a success",
+        "conditions for the run to succeed",
     ),
-    optional("budget", Kind::Table(&[BUDGET]), "what models may cost"),
+    optional(
+        "budget",
+        Kind::Table(&[BUDGET]),
+        "limits on the cost of models",
+    ),
     optional(
         "misfire",
         Kind::Words(&["once", "skip", "all"]),
-        "what happens to slots that could not run; `once` when absent",
+        "what happens to slots that could not run; default `once`",
     ),
     optional(
         "misfire_window",
         Kind::Duration,
-        "how late is too late; 24h when absent",
+        "maximum age of a slot that is still run; default 24h",
     ),
     optional(
         "overlap",
         Kind::Words(&["skip", "queue", "cancel_other", "allow"]),
-        "what happens when a run of the skill is still going",
+        "what happens if the skill is still running when the next slot is due",
     ),
     optional(
         "preflight",
@@ -71,55 +75,67 @@ pub(crate) const POLICY: &[Field] = &[
         "a check before the run that costs no model call: `calendar: 2h`, `email: new`, a `tool` with `args` and `condition`, or `compute`",
     ),
     optional("timezone", Kind::Text, "the IANA zone of the skill's times"),
-    optional("timeout", Kind::Duration, "the longest a run may take"),
+    optional("timeout", Kind::Duration, "timeout of a run"),
     optional(
         "concurrency",
         Kind::Positive,
-        "how many runs of the skill may go at once",
+        "maximum number of concurrent runs of the skill",
     ),
     optional(
         "secrets",
         Kind::Texts,
-        "names of secrets its tools may be given",
+        "names of secrets that its tools may get",
     ),
-    optional("tests", Kind::List, "cases for `deft skills test`"),
+    optional("tests", Kind::List, "test cases (reserved)"),
     optional(
         "expose",
         Kind::Truth,
-        "true offers the skill to other programs as a tool of its own",
+        "whether MCP clients see the skill as a tool",
     ),
 ];
 
 /// A heal rule.
 pub(crate) const HEAL: &[Field] = &[
-    required("when", Kind::Classes, "the failures it answers to"),
-    required("tool", Kind::Text, "the healing tool"),
+    required(
+        "when",
+        Kind::Classes,
+        "failure classes that trigger the rule",
+    ),
+    required("tool", Kind::Text, "the tool to call"),
     optional(
         "args",
         Kind::Object,
-        "its arguments; texts may be templates",
+        "its arguments; strings may be templates",
     ),
 ];
 
 /// Conditions for the success of a run or step.
 pub(crate) const EXPECT: &[Field] = &[
-    optional("called", Kind::Texts, "tools that must have succeeded"),
+    optional(
+        "called",
+        Kind::Texts,
+        "tools that must have been called successfully",
+    ),
     optional("that", Kind::Text, "a condition over the outputs"),
     optional("schema", Kind::Object, "a JSON Schema for the answer"),
 ];
 
 /// Limits on the cost of models.
 pub(crate) const BUDGET: &[Field] = &[
-    optional("tokens", Kind::Positive, "tokens, in and out together"),
+    optional(
+        "tokens",
+        Kind::Positive,
+        "tokens, input and output together",
+    ),
     optional("cost_usd", Kind::Number, "money"),
     optional(
         "per",
         Kind::Words(&["run", "day"]),
-        "what both are counted over; `run` when absent",
+        "the period of both limits: `run` (default) or `day`",
     ),
     optional(
         "on_exhausted",
         Kind::Words(&["pause", "skip", "ask"]),
-        "what happens when they are spent; `pause` when absent",
+        "what happens when a limit is reached; default `pause`",
     ),
 ];

@@ -4,29 +4,25 @@ use super::{Field, Kind, TRIGGER, optional, required};
 
 /// A record, as accepted by `memory_store_skill` (S0.1, S0.2).
 pub(crate) const RECORD: &[Field] = &[
-    required("name", Kind::Text, "what the skill is called, in prose"),
+    required("name", Kind::Text, "the name of the skill"),
     required(
         "trigger_type",
         Kind::Words(&["cron", "event", "manual"]),
-        "what makes it fire",
+        "the kind of trigger",
     ),
-    required("instructions", Kind::Text, "what is to be done, in prose"),
+    required("instructions", Kind::Text, "the task, in prose"),
     optional("description", Kind::Text, "one line for listings"),
     optional("trigger_config", Kind::Table(&[TRIGGER]), "when it fires"),
-    optional(
-        "required_tools",
-        Kind::Texts,
-        "the only tools a run may use",
-    ),
+    optional("required_tools", Kind::Texts, "tools that a run may use"),
     optional(
         "execution_plan",
         Kind::Tables(&[PLAN_STEP]),
-        "compiled tool calls; one step makes it direct",
+        "compiled tool calls; with one step the skill is `direct`",
     ),
     optional(
         "keywords",
         Kind::Texts,
-        "words in a message that call for it",
+        "keywords; a message that contains one activates the skill as a playbook",
     ),
     optional(
         "priority",
@@ -48,6 +44,6 @@ pub(crate) const PLAN_STEP: &[Field] = &[
     optional(
         "timeout",
         Kind::Duration,
-        "the longest an attempt may take; several steps with it are a workflow",
+        "timeout of an attempt; several steps with it are a workflow",
     ),
 ];

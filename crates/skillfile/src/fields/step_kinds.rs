@@ -78,7 +78,7 @@ pub(crate) const KINDS: &[KindRow] = &[
     KindRow {
         step_type: StepType::Agent,
         takes: Kind::Filled,
-        help: "lets a model follow instructions",
+        help: "gives instructions to a model",
         content: Content::Templates,
         own_keys: &[("tools", Content::Templates), ("max_steps", Content::Plain)],
         idle_keys: &[],
@@ -94,7 +94,7 @@ pub(crate) const KINDS: &[KindRow] = &[
     KindRow {
         step_type: StepType::Wait,
         takes: Kind::Wait,
-        help: "lets time pass: `30s`, `2h`, `90d`, or `until` an instant; the run is parked and survives restarts",
+        help: "waits: `30s`, `2h`, `90d`, or `until` an instant; a waiting run survives restarts",
         content: Content::Templates,
         own_keys: &[],
         idle_keys: &["timeout", "cache", "effects", "heal", "max_heals"],
@@ -106,17 +106,13 @@ pub(super) const OWN_FIELDS: &[Field] = &[
     optional(
         "args",
         Kind::Object,
-        "arguments of the tool or inputs of the skill; texts may be templates",
+        "arguments of the tool or inputs of the skill; strings may be templates",
     ),
-    optional(
-        "tools",
-        Kind::Texts,
-        "the only tools an `agent` step may call",
-    ),
+    optional("tools", Kind::Texts, "tools that an `agent` step may call"),
     optional(
         "max_steps",
         Kind::Positive,
-        "the most turns an `agent` step may take",
+        "maximum number of turns of an `agent` step",
     ),
 ];
 

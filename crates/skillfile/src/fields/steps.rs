@@ -46,7 +46,7 @@ const REST: &[Field] = &[
         Kind::OnError,
         "`fail` (default), `continue` or `retry:N`",
     ),
-    optional("timeout", Kind::Duration, "the longest an attempt may take"),
+    optional("timeout", Kind::Duration, "timeout of an attempt"),
     optional(
         "loop",
         Kind::Loop,
@@ -55,39 +55,39 @@ const REST: &[Field] = &[
     optional(
         "loop_var",
         Kind::Name,
-        "the name of the item; `item` when absent",
+        "the name of the item; default `item`",
     ),
     optional(
         "loop_concurrency",
         Kind::Positive,
-        "how many items may be worked on at once; 1 when absent",
+        "maximum number of items processed in parallel; default 1",
     ),
     optional(
         "parallel_group",
         Kind::Text,
-        "neighbours with the same group run together",
+        "adjacent steps with the same group run in parallel",
     ),
     optional(
         "depends_on",
         Kind::Texts,
-        "the step waits for exactly these",
+        "ids of the steps that must finish first",
     ),
-    optional("cache", Kind::Duration, "how long a result may be reused"),
+    optional("cache", Kind::Duration, "how long a result is reused"),
     optional(
         "effects",
         Kind::Words(&["none", "idempotent", "once"]),
-        "what repeating the step would do",
+        "whether the step may be repeated: `none`, `idempotent` or `once`",
     ),
-    optional("heal", Kind::Tables(&[HEAL]), "remedies for this step"),
+    optional("heal", Kind::Tables(&[HEAL]), "`heal` rules of this step"),
     optional(
         "max_heals",
         Kind::Count,
-        "how many remedies this step may take",
+        "maximum number of `heal` rules applied for this step",
     ),
     optional(
         "expect",
         Kind::Table(&[EXPECT]),
-        "what must be true before the step is a success",
+        "conditions for the step to succeed",
     ),
 ];
 
@@ -95,5 +95,5 @@ const REST: &[Field] = &[
 pub(crate) const WAIT: &[Field] = &[required(
     "until",
     Kind::Filled,
-    "an instant, or a template that gives one; without an offset it is in the zone of the skill",
+    "an instant, or a template for one; without an offset it is in the zone of the skill",
 )];

@@ -7,42 +7,38 @@ pub(crate) const WORKFLOW: &[Field] = &[
     optional(
         "$schema",
         Kind::Text,
-        "where the JSON Schema is, for editors",
+        "the URL or path of the JSON Schema, for editors",
     ),
     required(
         "name",
         Kind::Text,
-        "what the skill is called; letters, digits, `_`, `-` and `.`",
+        "the name of the skill; letters, digits, `_`, `-` and `.`",
     ),
     required("description", Kind::Text, "one line for listings"),
     optional("inputs", Kind::Tables(&[INPUT]), "parameters"),
-    required("steps", Kind::Tables(&[STEP]), "what is done, in order"),
+    required("steps", Kind::Tables(&[STEP]), "the steps, in order"),
     optional(
         "outputs",
         Kind::Object,
-        "what a run returns; texts may be templates",
+        "the result of a run; strings may be templates",
     ),
     optional(
         "confirmations",
         Kind::Tables(&[CONFIRMATION]),
-        "questions before steps",
+        "approvals before steps",
     ),
     optional("schedule", Kind::Cron, "a cron expression"),
     optional(
         "trigger_config",
         Kind::Table(&[TRIGGER]),
-        "when the skill fires by itself",
+        "when the skill fires",
     ),
     optional(
         "keywords",
         Kind::Texts,
-        "words in a message that call for it",
+        "keywords; a message that contains one activates the skill as a playbook",
     ),
-    optional(
-        "required_tools",
-        Kind::Texts,
-        "tools without which it cannot run",
-    ),
+    optional("required_tools", Kind::Texts, "tools that it requires"),
     optional("license", Kind::Text, "the licence of the skill"),
     optional("metadata", Kind::Object, "anything else"),
 ];
@@ -56,35 +52,31 @@ pub(crate) const INPUT: &[Field] = &[
             "string", "date", "integer", "number", "boolean", "array", "object", "any", "str",
             "text", "int", "float", "bool", "list", "dict", "map",
         ]),
-        "`string` when absent; `date` is a day such as `2026-03-01`; `str` and all behind it are other names",
+        "default `string`; `date` is a day such as `2026-03-01`; the names from `str` on are aliases",
     ),
     optional(
         "required",
         Kind::Truth,
-        "whether it must be given; false when absent",
+        "whether it must be given; default false",
     ),
-    optional("default", Kind::Any, "what counts when it is not given"),
+    optional("default", Kind::Any, "value if the input is not given"),
     optional("description", Kind::Text, "one line for help"),
     optional(
         "pattern",
         Kind::Text,
         "a regular expression that text must match",
     ),
-    optional("enum", Kind::Choices, "the only values allowed"),
-    optional(
-        "max_length",
-        Kind::Count,
-        "the most characters text may have",
-    ),
+    optional("enum", Kind::Choices, "allowed values"),
+    optional("max_length", Kind::Count, "maximum length of a string"),
 ];
 
 /// A question to a person before a step.
 pub(crate) const CONFIRMATION: &[Field] = &[
-    required("step", Kind::Text, "the step it stands before"),
-    required("message", Kind::Text, "what is asked, a template"),
+    required("step", Kind::Text, "the step to confirm"),
+    required("message", Kind::Text, "the question, a template"),
     optional(
         "default",
         Kind::Truth,
-        "the answer that is preselected; false when absent",
+        "the preselected answer; default false",
     ),
 ];

@@ -129,7 +129,7 @@ fn check_name(map: &Mapping, folder: &str, sink: &mut Sink) {
             span,
             format!("the name is `{name}`, the folder `{folder}`"),
         )
-        .help("the open format wants both to be the same; rename one of them");
+        .help("the open format requires both to be equal; rename one of them");
     }
 }
 

@@ -74,7 +74,7 @@ fn check_text_only(kind: InputType, fields: &Fields<'_>, sink: &mut Sink) {
     }
     let useless = ["pattern", "max_length"].into_iter();
     for entry in useless.filter_map(|key| fields.map.entry(key)) {
-        let message = format!("`{}` does nothing for an input of type `{kind}`", entry.key);
+        let message = format!("`{}` has no effect on an input of type `{kind}`", entry.key);
         sink.report_as(
             Severity::Warning,
             Rule::InvalidValue,

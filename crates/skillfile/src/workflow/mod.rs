@@ -51,7 +51,7 @@ pub(crate) fn read(
     let Some(map) = map.filter(|map| is_workflow(map)) else {
         let foreign = map.and_then(foreign_key);
         let message = match foreign {
-            Some(key) => format!("YAML with `{key}` is another tool's and not loaded"),
+            Some(key) => format!("not loaded: `{key}` belongs to another tool's YAML format"),
             None => "YAML without `steps` is not loaded".to_owned(),
         };
         let span = Span::new(source.start, source.start);
@@ -242,13 +242,13 @@ fn confirmation(
         Some(step) => steps::check_known(step, fields.span("step"), drafts, sink),
         None => {
             sink.report(Rule::UnknownStep, place, "a confirmation names no `step`")
-                .help("add `step: ID` of the step it stands before");
+                .help("add `step: ID` with the step to confirm");
         }
     }
     let message = fields.filled_text("message", sink);
     if message.is_none() {
         sink.report(Rule::InvalidValue, place, "a confirmation has no `message`")
-            .help("add what is to be asked");
+            .help("add the question to ask");
     }
     Some(Confirmation {
         step: step?,

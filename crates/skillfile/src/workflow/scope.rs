@@ -313,7 +313,7 @@ impl Scope<'_> {
                 Severity::Warning
             },
             message: match (later, first == at) {
-                (_, true) => format!("`{name}` is the value of this very step"),
+                (_, true) => format!("`{name}` is the value of this step itself"),
                 (true, false) if name == provider => format!("the step `{name}` comes later"),
                 (true, false) => {
                     format!("`{name}` is the value of step `{provider}`, which comes later")

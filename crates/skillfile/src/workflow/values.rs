@@ -142,7 +142,7 @@ impl Scope<'_> {
             return;
         };
         let span = Places::new(self.file, node).span(&used.span);
-        let message = format!("`{name}` is None when {why}, and the text would say `None`");
+        let message = format!("`{name}` is None when {why}; the text would contain `None`");
         sink.report(Rule::MayPrintNone, span, message)
             .help("give a fallback: `| default('…')`");
     }
@@ -170,7 +170,7 @@ impl Scope<'_> {
             return;
         }
         let message = format!(
-            "nothing gives {} when the skill fires by itself",
+            "{} has no value when a trigger fires the skill",
             needed.join(", ")
         );
         sink.report(Rule::ScheduledInput, entry.key_span, message)

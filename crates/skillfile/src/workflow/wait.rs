@@ -29,7 +29,7 @@ pub(super) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Option<Wait> {
         return Some(Wait::Until(until));
     }
     let Some(scalar) = node.as_scalar() else {
-        return fields.wrong("wait", node, "a length of time, or `until: …`", sink);
+        return fields.wrong("wait", node, "a duration, or `until: …`", sink);
     };
     check_length(fields, scalar, node, sink);
     Some(Wait::For(scalar.text.clone()))

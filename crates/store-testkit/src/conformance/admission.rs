@@ -77,7 +77,7 @@ pub(super) async fn skip_ends_the_new_run(store: &dyn Store) {
         (run.status, run.outcome),
         (RunStatus::Done, Some(Outcome::Skipped))
     );
-    let error = r#"{"class":"other","message":"run `r1` of this skill is still going"}"#;
+    let error = r#"{"class":"other","message":"run `r1` of this skill is still active"}"#;
     assert_eq!(run.error.as_deref(), Some(error));
     assert_eq!((run.finished_at, run.finish_ordinal), (Some(at(2)), 1));
     assert_eq!(run, row(store, "r2").await);

@@ -115,7 +115,7 @@ pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
     assert!(matches!(
         answer,
         Err(Error::Taken {
-            what: "a question",
+            what: "an approval",
             ..
         })
     ));
@@ -125,7 +125,7 @@ pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
     assert!(matches!(
         answer,
         Err(Error::Taken {
-            what: "a question",
+            what: "an approval",
             ..
         })
     ));

@@ -41,7 +41,7 @@ impl People {
         match taken.or_else(|| backend::asked_twice(writes)) {
             None => Ok(()),
             Some(id) => Err(Error::Taken {
-                what: "a question",
+                what: "an approval",
                 id: id.to_owned(),
             }),
         }

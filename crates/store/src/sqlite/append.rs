@@ -184,7 +184,7 @@ pub(super) fn check_questions(db: &Connection, writes: &[Write]) -> Result<(), F
     match taken {
         None => Ok(()),
         Some(id) => Err(Fault::Store(Error::Taken {
-            what: "a question",
+            what: "an approval",
             id: id.to_owned(),
         })),
     }

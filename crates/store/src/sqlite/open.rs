@@ -181,7 +181,10 @@ pub(super) fn check_readable(path: &Path, options: &SqliteOptions) -> Result<(),
     }
     Err(Error::NoAccess {
         path: path.to_path_buf(),
-        reason: format!("it has format {found}, and it cannot be brought to format {KNOWN}"),
+        reason: format!(
+            "it has format {found} and cannot be migrated to format {KNOWN} without \
+             write access"
+        ),
     })
 }
 

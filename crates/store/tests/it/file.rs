@@ -214,7 +214,7 @@ async fn a_newer_format_is_refused() {
     other.pragma_update(None, "user_version", 7).unwrap();
     let error = refusal(&path);
     let wanted = format!(
-        "the database `{}` has format 7, this deft knows formats up to 6",
+        "the database `{}` has format 7; this version of deft supports formats up to 6",
         path.display()
     );
     assert_eq!(error.to_string(), wanted);

@@ -32,7 +32,7 @@ pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxE
         }
         Kind::InvalidArgumentUnpackingOrder => SyntaxError::new("`*` argument after `**`", span),
         Kind::UnparenthesizedGeneratorExpression => {
-            SyntaxError::new("generator needs parentheses of its own", span)
+            SyntaxError::new("a generator expression must be in parentheses", span)
         }
         Kind::NonDefaultParamAfterDefaultParam => {
             let message = "parameter without a default after one with a default";
@@ -52,10 +52,10 @@ pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxE
             explain.without(TokenKind::Lambda, &span)
         }
         Kind::InvalidNamedAssignmentTarget => {
-            SyntaxError::new("only a name can stand before `:=`", span)
+            SyntaxError::new("only a name is allowed before `:=`", span)
         }
         Kind::OtherError(message) if message.starts_with("Bytes literal cannot be mixed") => {
-            SyntaxError::new("bytes and text side by side", span)
+            SyntaxError::new("cannot join a bytes literal and a string literal", span)
         }
         Kind::OtherError(message) if message.starts_with("Expected a parameter name") => {
             explain.assignment(&span)
@@ -114,7 +114,7 @@ impl Explain<'_> {
             Some(b'x') => (2, start + 2),
             Some(b'u') => (4, start + 2),
             Some(b'U') => (8, start + 2),
-            _ => return SyntaxError::new("unknown name of a character", span),
+            _ => return SyntaxError::new("unknown character name", span),
         };
         let escape = &self.text[start..end];
         SyntaxError::new(format!("`{escape}` needs {width} hex digits"), start..end)

@@ -137,7 +137,7 @@ impl Lower<'_> {
 
     fn walrus(&self, node: &python::ExprNamed) -> LowerResult<ExprKind> {
         let Python::Name(name) = node.target.as_ref() else {
-            let message = "only a name can stand before `:=`";
+            let message = "only a name is allowed before `:=`";
             return Err(SyntaxError::new(message, span(node.target.as_ref())));
         };
         Ok(ExprKind::Walrus {
@@ -317,7 +317,7 @@ fn target(expr: &Python) -> LowerResult<Target> {
         }
         Python::Starred(node) => Ok(Target::Starred(Box::new(target(&node.value)?))),
         _ => {
-            let message = "only names can stand between `for` and `in`";
+            let message = "only names are allowed between `for` and `in`";
             Err(SyntaxError::new(message, span(expr)))
         }
     }

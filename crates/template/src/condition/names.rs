@@ -287,7 +287,7 @@ impl<'e> Walk<'e> {
 
     fn walrus(&mut self, target: &'e Ident, value: &'e Expr) {
         if self.in_iter {
-            let message = "`:=` in the part of a comprehension behind `in`";
+            let message = "`:=` is not allowed after `in` in a comprehension";
             self.fail(SyntaxError::new(message, target.span.clone()));
         } else if self.targets.contains(&target.name.as_str()) {
             self.fail(rebound(target));

@@ -80,7 +80,7 @@ pub(super) fn is_function(name: &str) -> bool {
 /// Checks the name of a filter that begins at byte `start`.
 pub(super) fn check_filter(name: &str, start: usize) -> Result<(), SyntaxError> {
     if let Some((_, instead)) = LEFT_OUT.iter().find(|(left_out, _)| *left_out == name) {
-        let message = format!("deft does not have Jinja's filter `{name}`");
+        let message = format!("Jinja's filter `{name}` is not supported");
         return Err(SyntaxError::new(message, start..start + name.len()).with_hint(*instead));
     }
     check("filter", name, start, &FILTERS, &FILTER_ALIASES)

@@ -107,8 +107,9 @@ fn strange(text: &str, span: Range<usize>) -> SyntaxError {
 
 fn unknown_statement(name: &str, span: Range<usize>) -> SyntaxError {
     if LEFT_OUT.contains(&name) {
-        let message = format!("deft does not have Jinja's `{{% {name} %}}`");
-        let hint = "a template stands alone; put the text together here or in a `compute` step";
+        let message = format!("Jinja's `{{% {name} %}}` is not supported");
+        let hint = "templates cannot include other templates; build the text here or in a \
+             `compute` step";
         return SyntaxError::new(message, span).with_hint(hint);
     }
     let error = SyntaxError::new(format!("unknown statement `{name}`"), span);

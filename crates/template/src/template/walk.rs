@@ -82,8 +82,7 @@ impl<'t> Walk<'t> {
             ast::Stmt::Macro(stmt) => self.macro_definition(stmt),
             ast::Stmt::CallBlock(stmt) => {
                 let span = stmt.call.span();
-                let error =
-                    SyntaxError::new("deft does not have Jinja's `{% call %}`", range(span));
+                let error = SyntaxError::new("Jinja's `{% call %}` is not supported", range(span));
                 self.check(Err(
                     error.with_hint("pass the text to the macro as an argument")
                 ));

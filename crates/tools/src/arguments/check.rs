@@ -129,10 +129,7 @@ fn failure(tool: &str, problems: &[Problem]) -> Failure {
         .collect();
     let failure = Failure::new(
         FailureClass::Invalid,
-        format!(
-            "the arguments of `{tool}` do not fit: {}",
-            messages.join("; ")
-        ),
+        format!("invalid arguments for `{tool}`: {}", messages.join("; ")),
     );
     if hints.is_empty() {
         failure
@@ -212,7 +209,7 @@ fn argument(place: &str) -> String {
         }
     }
     if path.is_empty() {
-        "the whole".to_owned()
+        "the arguments object".to_owned()
     } else {
         format!("`{path}`")
     }
@@ -251,7 +248,7 @@ fn with_article(word: &str) -> String {
     match word {
         "null" => "null".to_owned(),
         "array" => "a list".to_owned(),
-        "string" => "a text".to_owned(),
+        "string" => "a string".to_owned(),
         "integer" => "a whole number".to_owned(),
         "object" => "an object".to_owned(),
         other => format!("a {other}"),

@@ -40,14 +40,15 @@ pub(super) fn tools(settings: &Settings) -> Vec<BuiltinTool> {
         ),
         (
             "file.exists",
-            "Tell whether a file or folder exists.",
+            "Check whether a file or folder exists.",
             Effects::None,
             path(),
             exists,
         ),
         (
             "file.write",
-            "Write a text file, replacing what was there. It is replaced as a whole or not at all.",
+            "Write a text file, replacing an existing one. The file is written completely or not \
+             at all.",
             Effects::Idempotent,
             with_content(),
             write,
@@ -100,7 +101,7 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
         async move {
             if writes && !options.folders.is_empty() && !options.write {
                 return Err(
-                    Failure::new(FailureClass::NotFound, "files may only be read here")
+                    Failure::new(FailureClass::NotFound, "writing files is disabled")
                         .hint("set `tools.file.write = true`")
                         .blocked(),
                 );
@@ -114,7 +115,7 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
     if writes {
         tool.only_if(
             writable,
-            "`deft config set tools.file.folders FOLDER` and `deft config set tools.file.write true` switch it on",
+            "`deft config set tools.file.folders FOLDER` and `deft config set tools.file.write true` enable it",
         )
     } else {
         tool.only_if(
@@ -146,7 +147,7 @@ fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     }
     match String::from_utf8(bytes) {
         Ok(content) => Ok(Value::String(content)),
-        Err(_) => Err(invalid(format!("`{given}` is not a text in UTF-8"))),
+        Err(_) => Err(invalid(format!("`{given}` is not UTF-8 text"))),
     }
 }
 

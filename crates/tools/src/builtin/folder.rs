@@ -156,7 +156,7 @@ fn candidate(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
     let Some(first) = options.folders.first() else {
         return Err(Failure::new(
             FailureClass::NotFound,
-            "no folder is open to the `file` tools",
+            "no folders are configured for the `file` tools",
         )
         .hint("list folders in `tools.file.folders`")
         .blocked());
@@ -184,10 +184,8 @@ fn inside(options: &FileOptions, given: &str, real: PathBuf) -> Result<PathBuf, 
 }
 
 fn outside(given: &str) -> Failure {
-    invalid(format!(
-        "the path `{given}` is outside the folders that are open"
-    ))
-    .hint("list its folder in `tools.file.folders`")
+    invalid(format!("the path `{given}` is outside the allowed folders"))
+        .hint("list its folder in `tools.file.folders`")
 }
 
 /// Returns the failure for an I/O error.

@@ -23,7 +23,7 @@ const MOST_REDIRECTS: usize = 5;
 pub(super) fn tool(settings: &Settings) -> BuiltinTool {
     let definition = Definition::new(
         "http.request",
-        "Send an HTTP request and return status, headers and body. Statuses from 400 on are failures.",
+        "Send an HTTP request and return status, headers and body. Statuses of 400 and above are failures.",
         Effects::Once,
         json!({
             "type": "object",
@@ -37,7 +37,7 @@ pub(super) fn tool(settings: &Settings) -> BuiltinTool {
                 "json": {"description": "A body that is sent as JSON"},
                 "accept_status": {
                     "type": "array", "items": {"type": "integer"},
-                    "description": "Statuses from 400 on that are no failure"
+                    "description": "Statuses of 400 and above that are not failures"
                 }
             }
         }),
@@ -173,8 +173,7 @@ impl Hop {
             .to_str()
             .ok()
             .and_then(|place| self.url.join(place).ok());
-        let target =
-            target.ok_or_else(|| invalid("the answer redirects to something that is no URL"))?;
+        let target = target.ok_or_else(|| invalid("the answer redirects to an invalid URL"))?;
         admit(options, &target)?;
         if matches!(status, 301..=303) && self.method != Method::HEAD {
             self.method = Method::GET;
@@ -221,7 +220,7 @@ fn admit(options: &HttpOptions, url: &Url) -> Result<(), Failure> {
     }
     let host = host_of(url).unwrap_or_default();
     Err(
-        invalid(format!("the host `{host}` is not open to `http.request`"))
+        invalid(format!("the host `{host}` is not in `tools.http.allow`"))
             .hint(format!("add `{host}` to `tools.http.allow`")),
     )
 }

@@ -229,7 +229,7 @@ impl BuiltinTool {
 
     /// Returns the failure of a call while the tool is unavailable.
     pub(crate) fn switched_off(&self) -> Failure {
-        let message = format!("the tool `{}` is switched off", self.name());
+        let message = format!("the tool `{}` is disabled", self.name());
         let failure = Failure::new(FailureClass::NotFound, message);
         match self.requirement {
             Some(needs) => failure.hint(needs.remedy).blocked(),
@@ -288,7 +288,7 @@ async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|error| {
             Err(Failure::new(
                 FailureClass::Other,
-                format!("the tool broke off: {error}"),
+                format!("the tool crashed: {error}"),
             ))
         })
 }

@@ -24,7 +24,7 @@ use crate::process::{Owner, minimal_command};
 pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinTool {
     let definition = Definition::new(
         "shell.run",
-        "Run a program and return its output. A list is a program with arguments, a text is a line for `sh`.",
+        "Run a program and return its output. A list is a program with arguments, a string is a line for `sh`.",
         Effects::Once,
         json!({
             "type": "object",
@@ -60,7 +60,7 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
     });
     BuiltinTool::new(definition, run).only_if(
         |options| options.shell.enabled,
-        "`deft config set tools.shell.enabled true` switches it on",
+        "`deft config set tools.shell.enabled true` enables it",
     )
 }
 
@@ -122,8 +122,8 @@ async fn run(
 fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failure> {
     if !options.enabled {
         return Err(
-            Failure::new(FailureClass::NotFound, "running programs is off")
-                .hint("`deft config set tools.shell.enabled true` switches it on")
+            Failure::new(FailureClass::NotFound, "`shell.run` is disabled")
+                .hint("`deft config set tools.shell.enabled true` enables it")
                 .blocked(),
         );
     }
@@ -138,7 +138,7 @@ fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failu
         }
         _ => {
             return Err(
-                invalid("command lines are not allowed here, only programs of a list")
+                invalid("command lines are not allowed; only listed programs are")
                     .hint("give `command` as a list, or clear `tools.shell.allow`"),
             );
         }

@@ -18,7 +18,7 @@ pub(super) fn tools(environment: &Environment) -> Vec<BuiltinTool> {
 fn now(environment: Environment) -> BuiltinTool {
     let definition = Definition::new(
         "time.now",
-        "Tell the time in a zone. Without a zone it is the host's.",
+        "Return the time in a zone. Without a zone it is the host's.",
         Effects::None,
         json!({
             "type": "object",

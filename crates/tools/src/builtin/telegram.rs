@@ -24,7 +24,7 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
             "properties": {
                 "text": {"type": "string", "description": "What to say"},
                 "message": {"type": "string", "description": "Another name for `text`"},
-                "chat_id": {"description": "A chat, as a number or a text; the primary chat when absent"},
+                "chat_id": {"description": "A chat, as a number or a string; default: the primary chat"},
                 "parse_mode": {"enum": ["Markdown", "MarkdownV2", "HTML"]},
                 "disable_notification": {"type": "boolean", "description": "Whether it arrives without a sound"},
                 "disable_web_page_preview": {"type": "boolean"},

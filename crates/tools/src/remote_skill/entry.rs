@@ -48,7 +48,7 @@ fn check_uri(uri: &str) -> Result<(), String> {
     // The id is built from the URI and appears in commands, messages and prompts.
     let is_odd = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '\'');
     if uri.contains(is_odd) {
-        return Err("its address has blanks, quotes or brackets".to_owned());
+        return Err("its address has spaces, quotes or brackets".to_owned());
     }
     let folder = path.strip_suffix(SKILL_MD);
     if folder.and_then(|rest| rest.strip_suffix('/')).is_none() {
@@ -150,7 +150,7 @@ fn read_file(skill: &str, listed: &Value) -> Result<RemoteFile, String> {
 
 /// Decodes a path of a URI; fails if a part is not a plain name, since the path is also used for files.
 fn safe_path(encoded: &str) -> Result<String, String> {
-    let odd = || format!("the address `{encoded}` has a part that is no name");
+    let odd = || format!("the address `{encoded}` has a part that is not a name");
     let path = decoded(encoded).ok_or_else(odd)?;
     let is_name = |part: &str| !matches!(part, "" | "." | "..");
     let is_odd = |c: char| c.is_control() || c == '\\';
@@ -226,7 +226,7 @@ mod tests {
             ("/uri", json!("skill://acme/../pdf/SKILL.md"), "part"),
             ("/uri", json!("skill://acme/%2e%2e/pdf/SKILL.md"), "part"),
             ("/uri", json!("skill://acme/forms/SKILL.md"), "folder"),
-            ("/uri", json!("skill://a b/pdf/SKILL.md"), "blanks"),
+            ("/uri", json!("skill://a b/pdf/SKILL.md"), "spaces"),
             ("/frontmatter", json!(null), "frontmatter"),
             ("/frontmatter/description", json!(" "), "description"),
             ("/resources", json!("later"), "missing"),

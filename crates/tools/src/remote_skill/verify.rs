@@ -76,7 +76,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
 /// Returns the failure for content that differs from the listed content.
 pub(crate) fn changed(skill: &RemoteSkill, path: &str, reason: &str) -> Failure {
     let (id, server) = (skill.id(), &skill.server);
-    let message = format!("`{path}` of the skill `{id}` is not what its server listed: {reason}");
+    let message = format!("`{path}` of the skill `{id}` differs from its listing: {reason}");
     Failure::new(FailureClass::Invalid, message).hint(format!(
         "nothing of it was used; `deft mcp probe {server}` lists the skills again, and `deft skills approve {id}` \
          accepts a new content"

@@ -69,8 +69,8 @@ impl Router {
     pub(super) fn install_catalog_tool(&self) {
         let definition = Definition::new(
             "get_tool_catalog",
-            "List all tools by server. With `search`: only those \
-             that fit, which you can call then.",
+            "List all tools by server. With `search`: only matching tools, which you can call \
+             then.",
             Effects::None,
             json!({"type": "object", "properties": {"search": {
                 "type": "string", "description": "Names of tools, or words such as `send mail`",
@@ -82,7 +82,10 @@ impl Router {
             let inner = inner.upgrade();
             async move {
                 let Some(inner) = inner else {
-                    return Err(Failure::new(FailureClass::Cancelled, "the router is gone"));
+                    return Err(Failure::new(
+                        FailureClass::Cancelled,
+                        "the router was shut down",
+                    ));
                 };
                 let router = Router { inner };
                 router.listed().await;

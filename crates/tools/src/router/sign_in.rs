@@ -59,11 +59,7 @@ impl Router {
 
     fn server_to_sign_in(&self, name: &str) -> Result<Arc<Server>, Failure> {
         let found = self.inner.servers.lock().get(name).cloned();
-        found.ok_or_else(|| {
-            Failure::new(
-                FailureClass::NotFound,
-                format!("no server `{name}` is configured"),
-            )
-        })
+        found
+            .ok_or_else(|| Failure::new(FailureClass::NotFound, format!("unknown server `{name}`")))
     }
 }

@@ -76,11 +76,8 @@ impl Router {
     fn skill_server(&self, name: &str) -> Result<Arc<Server>, Failure> {
         let found = self.inner.servers.lock().get(name).cloned();
         let server = found.ok_or_else(|| {
-            Failure::new(
-                FailureClass::NotFound,
-                format!("no server is called `{name}`"),
-            )
-            .hint("`deft mcp list` shows all servers")
+            Failure::new(FailureClass::NotFound, format!("unknown server `{name}`"))
+                .hint("`deft mcp list` shows all servers")
         })?;
         match server.switched_off() {
             Some(failure) => Err(failure),

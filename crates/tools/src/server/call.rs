@@ -52,7 +52,7 @@ impl Server {
         self.admit()?;
         let trial = Trial::new(self);
         let _permit = self
-            .wait(limit, "waiting for a free place", self.slots.acquire())
+            .wait(limit, "waiting for a free call slot", self.slots.acquire())
             .await?;
         let link = match self.ready() {
             Some(link) => link,
@@ -152,7 +152,7 @@ impl Server {
             ServerResult::InputRequiredResult(_) => Err(fault::asks_back(&self.name)),
             _ => Err(fault::malformed(
                 &self.name,
-                "the answer is of another kind than the question",
+                "the type of the response does not match the request",
             )),
         }?;
         if answer.bytes > self.max_reply_bytes {

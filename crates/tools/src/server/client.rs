@@ -51,7 +51,10 @@ fn unsupported() -> ErrorData {
 fn convert<T: DeserializeOwned>(result: ClientResult) -> Result<T, ErrorData> {
     let value = serde_json::to_value(result);
     value.and_then(serde_json::from_value).map_err(|problem| {
-        ErrorData::internal_error(format!("the answer of the client is none: {problem}"), None)
+        ErrorData::internal_error(
+            format!("the client sent an invalid response: {problem}"),
+            None,
+        )
     })
 }
 

@@ -56,7 +56,10 @@ pub(super) fn classify_call(
             Fault { failure, transport }
         }
         ServiceError::UnexpectedResponse => Fault {
-            failure: malformed(server, "the answer is of another kind than the question"),
+            failure: malformed(
+                server,
+                "the type of the response does not match the request",
+            ),
             transport: false,
         },
         ServiceError::Cancelled { reason } => Fault {
@@ -115,9 +118,9 @@ pub(super) fn too_large(server: &str, max_reply_bytes: usize) -> Failure {
 pub(super) fn malformed(server: &str, reason: &str) -> Failure {
     Failure::new(
         FailureClass::Invalid,
-        format!("the server `{server}` cannot be understood: {reason}"),
+        format!("the server `{server}` sent an invalid message: {reason}"),
     )
-    .hint("the fault is in the server; its tool may have done its work")
+    .hint("the server is faulty; the call may have taken effect")
     .in_doubt()
 }
 
@@ -126,7 +129,7 @@ pub(super) fn lost(server: &str, sent: bool, watch: &Watch) -> Failure {
     let failure = Failure::new(
         FailureClass::Network,
         format!(
-            "the server `{server}` was lost: {}",
+            "lost the connection to the server `{server}`: {}",
             with_last_words(watch.ending(), watch)
         ),
     );
@@ -138,7 +141,7 @@ pub(super) fn lost(server: &str, sent: bool, watch: &Watch) -> Failure {
 
 fn with_last_words(reason: String, watch: &Watch) -> String {
     match watch.last_words() {
-        Some(words) => format!("{reason} (its last words: {words})"),
+        Some(words) => format!("{reason} (last stderr output: {words})"),
         None => reason,
     }
 }
@@ -333,7 +336,7 @@ pub(super) fn circuit_open(server: &str, wait: Duration, last: Option<&str>) -> 
     Failure::new(
         FailureClass::Network,
         format!(
-            "the server `{server}` failed too often and is tried again in {}{because}",
+            "the server `{server}` failed repeatedly; next attempt in {}{because}",
             words(wait)
         ),
     )
@@ -344,10 +347,10 @@ pub(super) fn circuit_open(server: &str, wait: Duration, last: Option<&str>) -> 
 pub(super) fn disabled(server: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
-        format!("the server `{server}` is switched off"),
+        format!("the server `{server}` is disabled"),
     )
     .hint(format!(
-        "`deft config set mcp_servers.{server}.enabled true` switches it on"
+        "`deft config set mcp_servers.{server}.enabled true` enables it"
     ))
     .blocked()
 }
@@ -359,7 +362,7 @@ pub(super) fn disabled_tool(server: &str, tool: &DisabledTool) -> Failure {
         FailureClass::Invalid,
         format!("the tool `{name}` of the server `{server}` is disabled: {reason}"),
     )
-    .hint("the fault is in the server; `deft mcp probe` shows what it offers")
+    .hint("the server is faulty; `deft mcp probe` lists its tools")
     .blocked()
 }
 
@@ -393,8 +396,6 @@ pub(super) fn unusable(server: &str, problem: &str) -> Failure {
 pub(super) fn asks_back(server: &str) -> Failure {
     Failure::new(
         FailureClass::Invalid,
-        format!(
-            "the server `{server}` asks for input in the middle of a call, which is not supported"
-        ),
+        format!("the server `{server}` requested input during a call, which is not supported"),
     )
 }

@@ -175,7 +175,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
                 requests = excess.requests,
                 unanswered = excess.unanswered,
                 notifications = excess.notifications,
-                "the server sends more messages than deft answers; the rest is dropped"
+                "the server sends too many unsolicited messages; the excess is dropped"
             );
         }
     }

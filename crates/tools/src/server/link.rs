@@ -199,7 +199,7 @@ impl Drop for PendingCall<'_> {
         };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let reason = Some("the caller no longer waits for the answer".to_owned());
+            let reason = Some("the caller cancelled the request".to_owned());
             let params = CancelledNotificationParam::new(Some(id), reason);
             // A closed connection needs no cancellation.
             drop(peer.notify_cancelled(params).await);

@@ -113,7 +113,7 @@ impl Server {
             let asked = tokio::time::timeout(SIGN_OF_LIFE, listing::list(&strong, &link)).await;
             let busy = strong.stats.in_flight.load(Ordering::SeqCst) > 0;
             if asked.is_err() && !busy && !link.is_closed() {
-                link.watch.end("it no longer answered anything");
+                link.watch.end("it stopped responding");
                 link.watch.kill();
                 link.close.cancel();
             }

@@ -98,7 +98,7 @@ impl Server {
             tracing::warn!(
                 server = self.name,
                 problem,
-                "its offers could not be listed"
+                "its prompts and resources could not be listed"
             );
         }
         let offers = Arc::new(listed.ok()?);

@@ -131,7 +131,7 @@ impl Server {
         drop(pending);
         loan.line.desk.give_up(token);
         self.give_back_unanswered(loan);
-        let doing = format!("the server `{}` was at work", self.name);
+        let doing = format!("the server `{}` was processing the request", self.name);
         let failure = limit.failure(stop, &doing);
         Err(RelayError::from(Failure {
             in_doubt: sent.is_set(),

@@ -46,13 +46,13 @@ impl Server {
 
     fn access(&self) -> Result<&Arc<Access>, Failure> {
         let reason = match &self.options.url {
-            Some(_) => "its `headers` have a token, which is used instead",
-            None => "it is a program; secrets of programs are in `env`",
+            Some(_) => "a token is configured in its `headers`",
+            None => "it runs as a program; set its secrets in `env`",
         };
         self.access.as_ref().ok_or_else(|| {
             Failure::new(
                 FailureClass::Invalid,
-                format!("the server `{}` takes no sign-in: {reason}", self.name),
+                format!("the server `{}` does not use sign-ins: {reason}", self.name),
             )
         })
     }

@@ -185,7 +185,10 @@ impl Transport<RoleClient> for Process {
                 }
             }
             if self.garbage > MOST_GARBAGE {
-                return self.give_up("it writes things to its output that are no messages");
+                return self.give_up(
+                    "its stdout contains too much data that is not a protocol \
+                     message",
+                );
             }
         }
     }

@@ -120,7 +120,7 @@ async fn names_that_clash_need_their_server() {
     assert!(failure.blocked && failure.class == FailureClass::NotFound);
     assert_eq!(
         failure.message,
-        "the tool `echo` could be `one.echo` or `two.echo`"
+        "the tool `echo` is ambiguous: `one.echo` or `two.echo`"
     );
     assert_eq!(value(&router, "two.echo", json!({})).await, json!({}));
     let names = vec!["one.echo".to_owned(), "two.echo".to_owned()];
@@ -151,7 +151,7 @@ async fn a_bare_name_waits_for_servers_that_were_never_asked() {
         "a full name starts one server only"
     );
     let failure = call(&router, "echo", json!({})).await.unwrap_err();
-    assert!(failure.message.contains("could be"), "{failure}");
+    assert!(failure.message.contains("is ambiguous"), "{failure}");
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn arguments_are_checked_before_anything_is_sent() {
     assert_eq!(failure.class, FailureClass::Invalid);
     assert_eq!(
         failure.message,
-        "the arguments of `add` do not fit: `titel` is unknown; `count` is missing"
+        "invalid arguments for `add`: `titel` is unknown; `count` is missing"
     );
     assert_eq!(failure.hint.as_deref(), Some("did you mean `title`?"));
     assert_eq!(
@@ -376,7 +376,7 @@ async fn the_catalog_can_be_searched() {
         ),
         (
             "weather",
-            "none of 15 tools fits; other words may, and `{}` lists all",
+            "no match among 15 tools; try other words, or `{}` to list all",
             "",
         ),
         (" ", "15 tools across 2 MCP servers", "*"),

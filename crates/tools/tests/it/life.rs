@@ -227,7 +227,7 @@ async fn a_disabled_server_has_no_tools() {
     assert!(world.witness("demo").is_empty());
     let failure = call(&router, "demo.echo", json!({})).await.unwrap_err();
     assert!(failure.blocked, "{failure}");
-    assert_eq!(failure.message, "the server `demo` is switched off");
+    assert_eq!(failure.message, "the server `demo` is disabled");
 }
 
 fn is_alive(pid: u64) -> bool {

@@ -228,5 +228,8 @@ async fn servers_with_a_token_of_their_own_take_no_sign_in() {
     let token = Reference::new("Bearer x");
     options.headers.insert("Authorization".to_owned(), token);
     let failure = sign_in(&world.router(), &[]).await.unwrap_err();
-    assert!(failure.message.contains("takes no sign-in"), "{failure}");
+    assert!(
+        failure.message.contains("does not use sign-ins"),
+        "{failure}"
+    );
 }

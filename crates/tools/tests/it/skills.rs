@@ -128,7 +128,7 @@ async fn an_old_list_is_not_believed() {
         failure
             .unwrap_err()
             .message
-            .contains("not what its server listed")
+            .contains("differs from its listing")
     );
     assert!(router.read_skill_file(&after, "SKILL.md").await.is_ok());
 }

@@ -128,5 +128,5 @@ fn out_of_fuel() -> Fault {
 
 #[cold]
 fn too_large() -> Fault {
-    Fault::limit("a value becomes too large")
+    Fault::limit("the result is too large")
 }

@@ -91,7 +91,7 @@ impl Writer {
         self.values += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         if self.values > MOST_VALUES || self.bytes > MOST_BYTES {
-            return Err(Fault::limit("a value becomes too large"));
+            return Err(Fault::limit("the result is too large"));
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Writer {
 }
 
 fn not_json(what: &str) -> Fault {
-    Fault::type_error(format!("{what} is not a value that can be passed on"))
+    Fault::type_error(format!("{what} has no JSON form"))
 }
 
 fn from_number<'a>(number: &Number) -> Value<'a> {

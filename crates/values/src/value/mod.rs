@@ -124,7 +124,7 @@ impl MissingValue {
                 "give a fallback with `default(…)`".to_owned(),
             ),
             MissingReason::Empty => (
-                format!("there is no {path}, the list is empty"),
+                format!("the list is empty: no {path} item"),
                 "give a fallback with `default(…)`".to_owned(),
             ),
             MissingReason::Secret => (

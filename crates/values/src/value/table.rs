@@ -35,7 +35,7 @@ impl<'a> Key<'a> {
         value.usable()?;
         *count += 1;
         if *count > MOST_PARTS {
-            return Err(Fault::limit("a key becomes too large"));
+            return Err(Fault::limit("a key is too large"));
         }
         Ok(match value {
             Value::None => Key::None,

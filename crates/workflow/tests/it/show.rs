@@ -36,7 +36,7 @@ pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
         out += &format!("  {}\n", clip(&step.to_string()));
     }
     out += &match (outcome, driver.machine.finished()) {
-        (Outcome::Parked(question), _) => format!("\nwaits for an answer: {question}\n"),
+        (Outcome::Parked(question), _) => format!("\nwaits for approval: {question}\n"),
         (Outcome::Finished, finished) => {
             let finished = finished.expect("it has finished");
             let mut text = format!(

@@ -19,7 +19,7 @@ pub(super) fn list(app: &App, output: &Output) -> Done {
     if output.json {
         output.document(&json!(GrantList { grants }))?;
     } else if grants.is_empty() {
-        output.note("no stored grants; `deft approvals approve ID --always` creates one");
+        output.note("no standing approvals; `deft approvals approve ID --always` creates one");
     } else {
         let columns = [
             Column::keep("id"),
@@ -46,7 +46,7 @@ pub(super) fn revoke(app: &App, id: &str, output: &Output) -> Done {
         output.document(&json!(document))?;
     } else {
         output.note(&format!(
-            "`{}` is taken back: {} ({})",
+            "revoked `{}`: {} ({})",
             grant.id,
             asks_again(&grant),
             grant.describes
@@ -75,7 +75,7 @@ pub(super) fn patterns(texts: &[String]) -> Done<Vec<ArgumentPattern>> {
 }
 
 fn unreadable(text: &str) -> Failure {
-    let message = format!("`{text}` is no pattern for an argument");
+    let message = format!("`{text}` is not of the form `ARGUMENT=PATTERN`");
     Failure::input("invalid_input", message).hint("write `--allow 'to=*@example.com'`")
 }
 

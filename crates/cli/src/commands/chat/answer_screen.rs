@@ -167,7 +167,7 @@ impl View {
         if said.status == RunStatus::Waiting {
             let run = &said.run;
             state.complain(format!(
-                "… run {run} waits; `deft approvals list` shows questions, `deft runs show {run}` the rest"
+                "… run {run} waits; `deft approvals list` shows pending approvals, `deft runs show {run}` the details"
             ));
         }
     }

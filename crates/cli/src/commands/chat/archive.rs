@@ -43,7 +43,7 @@ pub(super) async fn run(
             if output.json {
                 output.document(&MessageList { messages: found })?;
             } else if found.is_empty() {
-                output.note("nothing was found");
+                output.note("no matches");
             } else {
                 output.data(hits(&found, zone).trim_end())?;
             }
@@ -144,7 +144,7 @@ fn show(
     if let Some(open) = &open {
         let (run, state) = (&open.run, visible(&open.state));
         output.note(&format!(
-            "… run {run} {state}\nhint: `deft runs show {run}` says more"
+            "… run {run} {state}\nhint: `deft runs show {run}` shows details"
         ));
     }
     Ok(())
@@ -153,7 +153,7 @@ fn show(
 /// Formats the messages that match a search.
 pub(super) fn hits(found: &[ChatMessage], zone: &TimeZone) -> String {
     if found.is_empty() {
-        return "nothing was found".to_owned();
+        return "no matches".to_owned();
     }
     let width = crate::output::terminal_width();
     let columns = [

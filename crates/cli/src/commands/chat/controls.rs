@@ -38,7 +38,7 @@ impl Session {
         let rows: Vec<Vec<String>> = models.iter().map(row).collect();
         self.note(table(&rows, crate::output::terminal_width()).trim_end());
         if models.len() > 1 {
-            self.note("`/model NAME` lets another one answer");
+            self.note("`/model NAME` switches the model");
         }
         Ok(())
     }
@@ -48,14 +48,11 @@ impl Session {
         let Some(found) = models.iter().find(|model| model.name == name) else {
             let names: Vec<&str> = models.iter().map(|model| &*model.name).collect();
             let message = format!("unknown model `{name}`");
-            let hint = format!("configured are: {}", names.join(", "));
+            let hint = format!("configured models: {}", names.join(", "));
             return Err(Failure::input("no_model", message).hint(hint));
         };
         self.model = Some(found.name.clone());
-        let text = format!(
-            "{} ({}) answers in this chat from now on",
-            found.name, found.model
-        );
+        let text = format!("switched to {} ({}) for this chat", found.name, found.model);
         self.note(text);
         Ok(())
     }
@@ -66,17 +63,17 @@ impl Session {
             None => None,
         };
         let Some(undone) = undone else {
-            self.note("there is nothing to take back");
+            self.note("nothing to undo");
             return Ok(());
         };
         self.last = None;
         let text = super::lines::words(&undone.text);
-        self.note(format!("taken back: \"{text}\" and its answer"));
+        self.note(format!("removed \"{text}\" and its answer"));
         if !undone.called.is_empty() {
             let run = undone.run.map_or(String::new(), |run| {
                 format!("; `deft runs show {run}` lists their calls")
             });
-            self.note(format!("what tools did stays{run}"));
+            self.note(format!("effects of tool calls are not undone{run}"));
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ fn unusable(problem: &ReadlineError) -> Failure {
         "terminal",
         format!("the terminal cannot be used: {problem}"),
     )
-    .hint("`deft chat -p TEXT` needs none")
+    .hint("`deft chat -p TEXT` works without a terminal")
 }
 
 /// Lines of piped input.

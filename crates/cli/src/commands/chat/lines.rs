@@ -82,7 +82,7 @@ pub(super) fn dispatched(agent: &str, mission: &str, depth: usize) -> String {
 /// Formats the end of a dispatched agent. `note` is the reason if it failed.
 pub(super) fn returned(agent: &str, depth: usize, note: Option<&str>) -> String {
     let how = match note {
-        Some(why) => format!("did not do it: {}", words(why)),
+        Some(why) => format!("failed: {}", words(why)),
         None => "is done".to_owned(),
     };
     format!("{}⇠ {} {how}", indent(depth), visible(agent))

@@ -140,10 +140,11 @@ impl ChatSetup<'_> {
             return once::say(&mut company, say(text), self.output).await;
         }
         if self.output.json {
-            return Err(
-                Failure::input("usage", "`--json` gives one document, and a chat is many")
-                    .hint("say one thing with `-p TEXT --json`"),
-            );
+            return Err(Failure::input(
+                "usage",
+                "`--json` prints one document, but a chat has many answers",
+            )
+            .hint("send one message with `-p TEXT --json`"));
         }
         let resumed = conversation.map(|found| found.view.id);
         self.session(company, resumed).await

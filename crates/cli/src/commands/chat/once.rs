@@ -30,8 +30,8 @@ fn join(given: &str, piped: &str) -> Done<String> {
     let parts = [given.trim(), piped.trim()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     if parts.is_empty() {
-        return Err(Failure::input("no_text", "there is nothing to say")
-            .hint("write it behind `-p`, or pipe it in"));
+        return Err(Failure::input("no_text", "the message is empty")
+            .hint("give the text after `-p`, or pipe it in"));
     }
     Ok(parts.join("\n\n"))
 }
@@ -81,9 +81,9 @@ fn print(said: &ChatAnswer, output: &Output) -> Done<()> {
     }
     if said.status == RunStatus::Waiting {
         let run = &said.run;
-        output.complain(&format!("run {run} waits for an answer"));
+        output.complain(&format!("run {run} waits for approval"));
         output.complain(&format!(
-            "hint: `deft approvals list` shows the question, `deft runs resume {run}` asks here"
+            "hint: `deft approvals list` shows the approval, `deft runs resume {run}` asks here"
         ));
     }
     Ok(())

@@ -156,7 +156,7 @@ impl Session {
     async fn skills(&self) -> Done<()> {
         let skills = self.company.talk.skills(self.agent.as_deref()).await?;
         if skills.is_empty() {
-            self.note("there are no skills");
+            self.note("no skills");
             return Ok(());
         }
         let rows: Vec<Vec<String>> = skills
@@ -178,7 +178,7 @@ impl Session {
             let cost = dollars(all.cost_usd);
             let tokens = all.input_tokens + all.output_tokens;
             self.note(format!(
-                "today: {tokens} tokens, {cost}; `deft budget show` says more"
+                "today: {tokens} tokens, {cost}; `deft budget show` shows details"
             ));
         }
         Ok(())
@@ -187,7 +187,7 @@ impl Session {
     async fn stop(&mut self) -> Done<()> {
         let waits = self.last.take_if(|said| said.status == RunStatus::Waiting);
         let Some(said) = waits else {
-            self.note("nothing waits; ctrl-c stops an answer that is worked on");
+            self.note("no answer is waiting; ctrl-c stops an answer in progress");
             return Ok(());
         };
         let run = said.run;
@@ -207,11 +207,7 @@ impl Session {
         let messages = self.company.talk.messages(&found.id).await?;
         let spoken = spoken(&messages);
         self.show(&spoken[spoken.len().saturating_sub(TAIL)..]);
-        self.note(format!(
-            "going on with {}: {}",
-            found.id,
-            visible(&found.title)
-        ));
+        self.note(format!("resuming {}: {}", found.id, visible(&found.title)));
         self.begin();
         self.conversation = Some(found.id.clone());
         self.agent = Some(found.agent);
@@ -221,7 +217,7 @@ impl Session {
 
     async fn history(&self) -> Done<()> {
         let Some(id) = &self.conversation else {
-            self.note("nothing was said yet");
+            self.note("no messages yet");
             return Ok(());
         };
         let messages = self.company.talk.messages(id).await?;
@@ -244,7 +240,7 @@ impl Session {
             None => {
                 let agent = self.agent.as_deref().unwrap_or("the default agent");
                 self.note(format!(
-                    "{} answers; `/agent NAME` takes another",
+                    "current agent: {}; `/agent NAME` switches",
                     visible(agent)
                 ));
             }
@@ -253,7 +249,7 @@ impl Session {
                 self.begin();
                 self.agent = Some(name.to_owned());
                 self.note(format!(
-                    "{} answers from now on, in a new conversation",
+                    "switched to {}, in a new conversation",
                     visible(name)
                 ));
             }
@@ -263,7 +259,7 @@ impl Session {
 
     async fn search(&self, words: &str) -> Done<()> {
         if words.is_empty() {
-            self.note("say what to look for: `/search WORDS`");
+            self.note("give the words to search for: `/search WORDS`");
             return Ok(());
         }
         let found = self.company.talk.search(words, 10).await?;

@@ -30,15 +30,15 @@ pub(super) enum Entry<'a> {
 
 /// Commands with their arguments and descriptions.
 pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
-    ("/help", "", "this list"),
-    ("/skills", "", "what the agent can do"),
-    ("/cost", "", "what this chat and this day have taken so far"),
+    ("/help", "", "list the commands"),
+    ("/skills", "", "list the agent's skills"),
+    ("/cost", "", "show the cost of this chat and of today"),
     (
         "/stop",
         "",
-        "stop an answer that waits; ctrl-c stops one that is worked on",
+        "stop a waiting answer (ctrl-c stops one in progress)",
     ),
-    ("/new", "", "begin another conversation"),
+    ("/new", "", "start a new conversation"),
     (
         "/resume",
         "[ID]",
@@ -47,21 +47,21 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     (
         "/agent",
         "[NAME]",
-        "let another agent answer, in a new conversation",
+        "switch to another agent, in a new conversation",
     ),
     (
         "/model",
         "[NAME]",
-        "list the models, or let another one answer in this chat",
+        "list the models, or switch the model of this chat",
     ),
     (
         "/undo",
         "",
-        "take back the last message and its answer; what tools did stays",
+        "remove the last message and its answer (effects of tools remain)",
     ),
-    ("/history", "", "what was said in this conversation"),
-    ("/search", "TEXT", "find words in all conversations"),
-    ("/quit", "", "end; ctrl-d does it too"),
+    ("/history", "", "show this conversation"),
+    ("/search", "TEXT", "search all conversations"),
+    ("/quit", "", "end the chat (also ctrl-d)"),
 ];
 
 impl<'a> Entry<'a> {
@@ -107,8 +107,8 @@ pub(super) fn help() -> String {
         .collect();
     let mut text = crate::output::table(&rows, None);
     text.push_str(
-        "`@path` attaches a text file, tab completes it\n\
-         a line that ends with a backslash goes on in the next one, and so does alt-enter",
+        "`@path` attaches a text file (tab completes the path)\na backslash at the end of a line, \
+         or alt-enter, continues on the next line",
     );
     text
 }

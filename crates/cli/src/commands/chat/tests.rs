@@ -211,8 +211,9 @@ async fn agents_and_refusals_are_lines() {
     let shown = chat(&mut world, &["go"]).await;
     assert_eq!(
         shown,
-        "⇢ scout: find it\n⇢ other: too\n⇠ other did not do it: unknown agent `other`\n⚙ shell_run ⊘ refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n\
-         ⇠ scout is done\nwrong\n↻ the model starts again; the text above is discarded\nfound"
+        "⇢ scout: find it\n⇢ other: too\n⇠ other failed: unknown agent `other`\n⚙ shell_run ⊘ \
+         refused  it is not one of its tools\n  ⚙ web_search ✗ 5 ms  no route\n⇠ scout is done\n\
+         wrong\n↻ the model starts again; the text above is discarded\nfound"
     );
 }
 
@@ -236,12 +237,12 @@ async fn ends_are_shown() {
 #[tokio::test]
 async fn questions_are_asked_and_wait_without_a_person() {
     let mut world = world(false);
-    let reason = "an answer: delete it?".to_owned();
+    let reason = "approval: delete it?".to_owned();
     let told = FakeAction::Live(Live::Waiting { reason });
     world.fake.then([told, FakeAction::Ask("delete it?")], "");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(
-        shown.starts_with("… waits for an answer: delete it?\n… run run_1 waits"),
+        shown.starts_with("… waits for approval: delete it?\n… run run_1 waits"),
         "{shown}"
     );
     let shown = chat(&mut world, &["/stop"]).await;
@@ -277,12 +278,12 @@ async fn commands_do_what_they_say() {
         (vec!["/skills"], "mail.send  Sends a mail"),
         (
             vec!["hi", "/cost"],
-            "you said: hi\nthis chat: 1 call of a model, 100 tokens in, 10 out, 0.001000 USD\ntoday: 3050 tokens, 2.50 USD; `deft budget show` says more",
+            "you said: hi\nthis chat: 1 call of a model, 100 tokens in, 10 out, 0.001000 USD\ntoday: 3050 tokens, 2.50 USD; `deft budget show` shows details",
         ),
         (vec!["/agent nobody"], "unknown agent `nobody`"),
         (
             vec!["/agent scout"],
-            "scout answers from now on, in a new conversation",
+            "switched to scout, in a new conversation",
         ),
         (
             vec!["/search day"],
@@ -290,18 +291,18 @@ async fn commands_do_what_they_say() {
         ),
         (
             vec!["/model big", "/model"],
-            "big (big-1) answers in this chat from now on\nlocal  openai  local-1\nbig    openai  big-1    answers\n`/model NAME` lets another one answer",
+            "switched to big (big-1) for this chat\nlocal  openai  local-1\nbig    openai  big-1    answers\n`/model NAME` switches the model",
         ),
         (
             vec!["hi", "/undo"],
-            "you said: hi\ntaken back: \"hi\" and its answer\nwhat tools did stays; `deft runs show run_1` lists their calls",
+            "you said: hi\nremoved \"hi\" and its answer\neffects of tool calls are not undone; `deft runs show run_1` lists their calls",
         ),
-        (vec!["/undo"], "there is nothing to take back"),
-        (vec!["/search night"], "nothing was found"),
-        (vec!["/history"], "nothing was said yet"),
+        (vec!["/undo"], "nothing to undo"),
+        (vec!["/search night"], "no matches"),
+        (vec!["/history"], "no messages yet"),
         (
             vec!["/stop"],
-            "nothing waits; ctrl-c stops an answer that is worked on",
+            "no answer is waiting; ctrl-c stops an answer in progress",
         ),
         (
             vec!["/hlep"],
@@ -310,11 +311,11 @@ async fn commands_do_what_they_say() {
         (vec!["/quit", "unheard"], ""),
         (
             vec!["/resume conv_o"],
-            "user  1 Jan 1970\nhello **you**\nassistant  1 Jan 1970\ngood **day**\ngoing on with conv_old: hello you",
+            "user  1 Jan 1970\nhello **you**\nassistant  1 Jan 1970\ngood **day**\nresuming conv_old: hello you",
         ),
         (
             vec!["/resume conv_x"],
-            "unknown conversation `conv_x`\nhint: `deft chat list` shows them",
+            "unknown conversation `conv_x`\nhint: `deft chat list` shows all conversations",
         ),
     ] {
         let mut world = world(false);
@@ -391,7 +392,7 @@ async fn what_was_not_answered_is_answered_first() {
         run: RunId::new(run),
         text: text.to_owned(),
         state,
-        waits_for: Some("an answer: Sure?".to_owned()),
+        waits_for: Some("approval: Sure?".to_owned()),
     };
     world.fake.unanswered.lock().unwrap().extend([
         open("run_a", "First", AnswerState::Interrupted),
@@ -407,7 +408,7 @@ async fn what_was_not_answered_is_answered_first() {
     let order = [
         "\"First\" was",
         "\"Second\" waits",
-        "\"Third\" is",
+        "\"Third\"; waiting",
         "you said: Fourth",
     ];
     let places: Vec<_> = order.iter().map(|part| shown.find(part)).collect();
@@ -430,7 +431,7 @@ async fn what_is_planned_needs_a_daemon() {
         world.session.company.is_up = if up { |_| true } else { |_| false };
         world.fake.then(call(tool, json!({}), true), "Done.");
         let shown = chat(&mut world, &["Remind me"]).await;
-        let line = "nothing fires until deft is up";
+        let line = "no daemon is running";
         assert_eq!(shown.contains(line), told, "{tool} {up}: {shown}");
     }
     let mut world = world(false);
@@ -439,5 +440,5 @@ async fn what_is_planned_needs_a_daemon() {
         .fake
         .then(call("memory_store_skill", json!({}), false), "No.");
     let shown = chat(&mut world, &["Remind me"]).await;
-    assert!(!shown.contains("nothing fires"), "{shown}");
+    assert!(!shown.contains("no daemon is running"), "{shown}");
 }

@@ -25,10 +25,10 @@ pub(super) fn describe(open: &UnansweredMessage) -> String {
     let run = &open.run;
     match open.state {
         AnswerState::Interrupted => {
-            format!("the answer to \"{question}\" was interrupted; going on with it first")
+            format!("the answer to \"{question}\" was interrupted; resuming it first")
         }
         AnswerState::Elsewhere => {
-            format!("the answer to \"{question}\" is being worked on elsewhere; waiting for it")
+            format!("another process is answering \"{question}\"; waiting for it")
         }
         AnswerState::Waiting => {
             let what = open.waits_for.as_deref().unwrap_or("something");
@@ -65,17 +65,17 @@ mod tests {
             (
                 AnswerState::Interrupted,
                 None,
-                "the answer to \"Why? Really\" was interrupted; going on with it first",
+                "the answer to \"Why? Really\" was interrupted; resuming it first",
             ),
             (
                 AnswerState::Elsewhere,
                 None,
-                "the answer to \"Why? Really\" is being worked on elsewhere; waiting for it",
+                "another process is answering \"Why? Really\"; waiting for it",
             ),
             (
                 AnswerState::Waiting,
-                Some("an answer: Call notify?"),
-                "the answer to \"Why? Really\" waits for an answer: Call notify?; `deft runs resume run_1` continues it",
+                Some("approval: Call notify?"),
+                "the answer to \"Why? Really\" waits for approval: Call notify?; `deft runs resume run_1` continues it",
             ),
         ] {
             let open = UnansweredMessage {

@@ -73,7 +73,7 @@ fn show(report: &HostInstall, output: &Output) -> Done {
         }
     })?;
     if let Some(backup) = &report.backup {
-        output.note(&format!("the file as it was is {backup}"));
+        output.note(&format!("backup of the previous file: {backup}"));
     }
     if *effect != InstallEffect::Unchanged {
         for step in &report.next {

@@ -41,12 +41,12 @@ pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
 
 fn note(servers: &[ServerView], output: &Output) {
     if servers.is_empty() {
-        output.note("`deft mcp add` and `deft mcp import` bring servers in");
+        output.note("`deft mcp add` and `deft mcp import` add servers");
     } else if servers
         .iter()
         .any(|server| server.tools.is_none() && server.enabled)
     {
-        output.note("`deft mcp probe` asks the servers what they offer");
+        output.note("`deft mcp probe` shows what the servers offer");
     }
 }
 
@@ -85,7 +85,7 @@ fn state(server: &ServerView, zone: &TimeZone) -> String {
     let known = listed.into_iter().chain(failed).chain(sign_in);
     let known: Vec<String> = known.collect();
     if known.is_empty() {
-        "not asked yet".to_owned()
+        "not queried yet".to_owned()
     } else {
         known.join("; ")
     }

@@ -58,7 +58,8 @@ fn show(url: &str, opened: bool) {
 async fn pasted(asks: bool) -> String {
     if asks {
         say(
-            "waiting for the browser; if it is on another machine, paste the address where it ends:",
+            "waiting for the browser; if it runs on another machine, paste the URL it was \
+             redirected to:",
         );
         let (sender, line) = oneshot::channel();
         // A thread, not a task: a blocked task would keep the runtime from shutting down.
@@ -87,7 +88,7 @@ fn print(signed_in: &SignedIn, workspace: &Workspace, output: &Output) -> Done {
     let state = words(&signed_in.sign_in, name, &zone);
     output.prose(format!("{name}: {state}"))?;
     match (&signed_in.error, signed_in.tools) {
-        (Some(error), _) => output.complain(&format!("the server does not work yet: {error}")),
+        (Some(error), _) => output.complain(&format!("signed in, but the server failed: {error}")),
         (None, Some(tools)) => output.note(&counted(tools, "tool")),
         (None, None) => {}
     }
@@ -106,13 +107,13 @@ pub(super) fn words(sign_in: &SignInView, server: &str, zone: &TimeZone) -> Stri
         (SignInWord::Valid, None) => "signed in".to_owned(),
         (SignInWord::Renewable, _) => "signed in, renewed with the next call".to_owned(),
         (SignInWord::Ended, _) => {
-            format!("the sign-in has ended; sign in with: deft mcp login {server}")
+            format!("the sign-in has expired; sign in again with `deft mcp login {server}`")
         }
     }
 }
 
 fn late(server: &str) -> Failure {
-    let message = format!("nothing came back from the browser; `{server}` is not signed in to");
+    let message = format!("timed out waiting for the browser; not signed in to `{server}`");
     let hint = "try again; `--timeout 15m` waits longer, `--no-browser` takes the address from another machine";
     Failure {
         kind: FailureKind::Unsuccessful,

@@ -21,7 +21,7 @@ pub(super) fn run(name: Option<&str>, workspace: &Workspace, output: &Output) ->
             output.prose(page(server, &zone))?;
         }
         for name in &list.disabled {
-            output.note(&format!("`{name}` is disabled and was not asked"));
+            output.note(&format!("`{name}` is disabled; skipped"));
         }
     }
     output.warn(found.warnings);

@@ -14,7 +14,7 @@ pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
         output.document(&json!(shown))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = format!("{} would do this; nothing was called\n", shown.skill);
+    let mut text = format!("dry run of {}; nothing is called\n", shown.skill);
     let mut wave = 0;
     for step in &shown.steps {
         text.push_str(&describe(step, step.wave == wave));

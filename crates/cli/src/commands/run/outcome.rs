@@ -48,7 +48,7 @@ fn say_outcome(detail: &RunDetail, output: &Output) {
         }
         (_, Some(outcome)) => say_failure(detail, outcome, output),
         (RunStatus::Running, None) => {
-            output.complain(&format!("interrupted: run {id} was left as it is"));
+            output.complain(&format!("interrupted; run {id} is unfinished"));
             output.complain(&format!(
                 "hint: `deft runs show {id}` shows how far it got, `deft runs resume {id}` continues it"
             ));
@@ -61,14 +61,17 @@ fn say_waiting(detail: &RunDetail, output: &Output) {
     let id = &detail.run.id;
     let what = detail.run.waiting_for.as_deref().unwrap_or("something");
     if lets_time_pass(detail) {
-        output.note(&format!("run {id} is parked for {what}"));
         output.note(&format!(
-            "hint: `deft up` or `deft tick` continues it then, `deft runs cancel {id}` ends it"
+            "run {id} waits for {what}; it continues without this process"
+        ));
+        output.note(&format!(
+            "hint: `deft up` or `deft tick` resumes it after the wait; `deft runs cancel \
+             {id}` cancels it"
         ));
     } else {
         output.complain(&format!("run {id} waits for {what}"));
         output.complain(&format!(
-            "hint: `deft runs resume {id}` asks here, `deft approvals list` shows what waits"
+            "hint: `deft runs resume {id}` asks here, `deft approvals list` shows pending approvals"
         ));
     }
 }

@@ -42,11 +42,11 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
         output.table(&listed(&runs, &app, mem::take(&mut head)))
     })?;
     if shown == 0 {
-        output.note("no runs yet; `deft run NAME` makes one");
+        output.note("no runs yet; `deft run NAME` starts one");
     }
     if abandoned {
         output.note(&format!(
-            "hint: the process of a run that is `{ABANDONED}` has ended; `deft runs resume ID` or `deft up` continues the run"
+            "hint: the process of an `{ABANDONED}` run has exited; `deft runs resume ID` or `deft up` continues the run"
         ));
     }
     args.extent.say_rest(output, shown, || pages.count())?;

@@ -38,8 +38,8 @@ fn cancel(id: &str, global: &Global, output: &Output) -> Done {
     let app = App::without_skills(&global.workspace())?;
     let (run, said) = match runs::cancel(&app, id, "deft runs cancel")? {
         CancelResult::Now(run) => (run, "is cancelled"),
-        CancelResult::Asked(run) => (run, "is asked to stop"),
-        CancelResult::Before(run) => (run, "was over already"),
+        CancelResult::Asked(run) => (run, "is stopping"),
+        CancelResult::Before(run) => (run, "had already finished"),
     };
     if output.json {
         output.document(&json!(run))?;

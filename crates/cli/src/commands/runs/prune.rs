@@ -28,7 +28,7 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     };
     if mode != PruneMode::DryRun && confirm::is_needed(args.yes, global) {
         let found = runs::prune(&app, before, PruneMode::DryRun)?;
-        let forever = if args.no_trash { " for good" } else { "" };
+        let forever = if args.no_trash { " permanently" } else { "" };
         let question = format!("delete {}{forever}", describe(&found, &app));
         if !found.runs.is_empty() && !confirm::ask(&question) {
             return Ok(confirm::refused(output));

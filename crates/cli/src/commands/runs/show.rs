@@ -58,7 +58,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     let gone = detail.owner_gone == Some(true);
     let state = match run.outcome {
         Some(outcome) => outcome.to_string(),
-        None if gone => "running, but its process is gone".to_owned(),
+        None if gone => "running, but its process has exited".to_owned(),
         None => run.status.to_string(),
     };
     let mut text = format!("{}  {}  {state}\n", run.id, run.skill);
@@ -142,7 +142,7 @@ fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
         (InterruptionCause::RunEnded, Some(by)) => format!("`{by}`"),
     };
     let stopped = match gap.cause {
-        InterruptionCause::ProcessEnded => "last sign",
+        InterruptionCause::ProcessEnded => "last activity",
         InterruptionCause::RunEnded => "ended",
     };
     format!(
@@ -252,7 +252,7 @@ fn call_line(call: &CallView) -> String {
         CallStatus::Error => ("✗", ""),
         CallStatus::Refused => ("✗", "refused"),
         CallStatus::Answered => ("·", "answered by deft"),
-        CallStatus::Waiting => ("?", "waits for an answer"),
+        CallStatus::Waiting => ("?", "waits for approval"),
         CallStatus::Running => ("▸", ""),
     };
     let answered = match (&call.answered_by, call.status) {

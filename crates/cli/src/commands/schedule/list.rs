@@ -20,7 +20,7 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     if output.json {
         output.document(&list)?;
     } else if list.schedules.is_empty() {
-        output.note("no skill fires by the clock\nhint: `schedule: \"0 9 * * 1-5\"` in a skill makes it; `deft schedule preview` shows when that is");
+        output.note("no scheduled skills\nhint: add `schedule: \"0 9 * * 1-5\"` to a skill; `deft schedule preview` shows when it fires");
     } else {
         output.page();
         let columns = [
@@ -40,7 +40,10 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
 
 fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
     let next = match (schedule.disabled_reason, &schedule.next) {
-        (Some(reason), _) => Cell::toned(format!("off: {}", disabled_words(reason)), Tone::Warning),
+        (Some(reason), _) => Cell::toned(
+            format!("disabled: {}", disabled_words(reason)),
+            Tone::Warning,
+        ),
         (None, Some(next)) => match next.parse() {
             Ok(at) => when::short(at, now, zone).into(),
             Err(_) => next.as_str().into(),

@@ -18,7 +18,7 @@ pub(super) fn next(args: &Next, global: &Global, output: &Output) -> Done {
     if let (Some(reason), Some(skill)) = (upcoming.disabled, &upcoming.view.skill) {
         let reason = disabled_words(reason);
         output.note(&format!(
-            "`{skill}` is disabled ({reason}); enabled, it would fire so:"
+            "`{skill}` is disabled ({reason}); if enabled, it would fire at:"
         ));
     }
     print(&upcoming, output)

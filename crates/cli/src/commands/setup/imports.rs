@@ -32,7 +32,9 @@ impl SetupRun<'_> {
         let mut text = format!("`{names}`, disabled; `deft skills enable NAME` enables one");
         if !report.refused.is_empty() {
             let refused = counted(report.refused.len(), "line");
-            text.push_str(&format!("; {refused} refused: `{IMPORT_CRONTAB}` says why"));
+            text.push_str(&format!(
+                "; {refused} refused: `{IMPORT_CRONTAB}` shows why"
+            ));
         }
         self.say("crontab", &text)?;
         Ok(report.refused.is_empty())
@@ -140,7 +142,7 @@ fn pick<T: Clone>(all: &[T], places: &[usize]) -> Vec<T> {
 }
 
 fn left_out(names: &[String]) -> String {
-    format!("nothing to add; not taken: {}", quoted(names))
+    format!("nothing to add; skipped: {}", quoted(names))
 }
 
 fn quoted(names: &[String]) -> String {

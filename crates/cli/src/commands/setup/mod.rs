@@ -39,7 +39,7 @@ struct SetupRun<'a> {
 pub(crate) fn run(args: &Setup, global: &Global, output: &Output) -> Done {
     let questions = Questions::new(global, output).filter(|_| !args.yes);
     if questions.is_none() && !args.yes {
-        let message = "`deft setup` asks questions, and no person can answer them here";
+        let message = "`deft setup` asks questions and needs a terminal";
         return Err(Failure::input("usage", message)
             .hint("`deft setup --yes` accepts every proposal without asking"));
     }
@@ -112,7 +112,7 @@ impl SetupRun<'_> {
         self.say(
             "home",
             &match home.skills_written {
-                0 => format!("`{place}` is in order"),
+                0 => format!("`{place}` is complete"),
                 count => format!("`{place}` created with {}", counted(count, "skill file")),
             },
         )?;

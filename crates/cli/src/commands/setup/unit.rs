@@ -54,14 +54,14 @@ impl SetupRun<'_> {
         let text = match unit.effect {
             UnitEffect::Written => format!("`{path}` written; `{command}` starts it"),
             UnitEffect::Unchanged => format!("`{path}` is installed"),
-            UnitEffect::Kept => format!("`{path}` is your own and stays as it is"),
+            UnitEffect::Kept => format!("`{path}` was not written by deft; left unchanged"),
         };
         self.say("service", &text)
     }
 
     fn start(&self, unit: &mut ServiceUnit) -> Done<()> {
         if let Some(process) = Lock::holder(&self.workspace.locate()?) {
-            return self.say("", &format!("deft is up already (process {process})"));
+            return self.say("", &format!("deft is already running (process {process})"));
         }
         if !self.confirm("Start it now?", true)? {
             return Ok(());

@@ -127,7 +127,7 @@ fn check_folder(args: &Export) -> Done<()> {
         return Ok(());
     }
     let word = folder.display();
-    let message = format!("`{word}` is no host that deft writes skills for");
+    let message = format!("`{word}` is not a program that deft writes skills for");
     Err(Failure::input("usage", message).hint(format!(
         "`--to claude` or `--to cursor`, or `--to ./{word}` for a new folder"
     )))

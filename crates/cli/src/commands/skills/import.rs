@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
         output.document(report)?;
     } else {
         print(report, output)?;
-        let conflict = "`--force` imports all the same, `--keep` leaves alone what is there";
+        let conflict = "`--force` replaces existing skills, `--keep` skips them";
         let hints = imported.hints.iter().map(String::as_str);
         let hints = hints.chain(imported.has_conflicts.then_some(conflict));
         for hint in hints {

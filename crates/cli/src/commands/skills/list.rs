@@ -38,7 +38,7 @@ fn print(listing: &SkillListing, output: &Output) -> Done<()> {
         output.note(if listing.file_count == 0 {
             NO_SKILLS
         } else {
-            "no skill fits"
+            "no matching skills"
         });
     } else {
         output.page();
@@ -54,7 +54,7 @@ fn print(listing: &SkillListing, output: &Output) -> Done<()> {
     note_wrong_tools(skills, output);
     if listing.unloaded_files > 0 {
         output.note(&format!(
-            "{} broken or shadowed; `deft skills doctor` says why",
+            "{} broken or shadowed; `deft skills doctor` shows why",
             counted(listing.unloaded_files, "file")
         ));
     }
@@ -75,9 +75,11 @@ fn file_row(skill: &FileSkill) -> Row {
         .map_or_else(|| head.tier.to_string(), |role| role.to_string());
     let when = shorten(head.trigger.words.as_deref().unwrap_or_default());
     let when = match (&skill.standing, head.disabled_reason) {
-        _ if skill.clashes_with.is_some() => Cell::toned("never: a record has its name", Tone::Bad),
+        _ if skill.clashes_with.is_some() => {
+            Cell::toned("disabled: a record has its name", Tone::Bad)
+        }
         (Some(_), Some(why)) => off(why, &when),
-        (None, _) if !head.enabled => Cell::toned(format!("off: {when}"), Tone::Dim),
+        (None, _) if !head.enabled => Cell::toned(format!("disabled: {when}"), Tone::Dim),
         (Some(_) | None, _) => when.into(),
     };
     let words = head.description.as_deref().unwrap_or_default();
@@ -87,7 +89,10 @@ fn file_row(skill: &FileSkill) -> Row {
 }
 
 fn off(why: DisabledReason, when: &str) -> Cell {
-    Cell::toned(format!("off ({}): {when}", disabled_words(why)), Tone::Dim)
+    Cell::toned(
+        format!("disabled ({}): {when}", disabled_words(why)),
+        Tone::Dim,
+    )
 }
 
 fn record_row(record: &StoredSkill) -> Row {
@@ -126,7 +131,7 @@ fn note_wrong_tools(skills: &[SkillView], output: &Output) {
         .collect();
     let more = if wrong.len() > MAX_NAMED { ", …" } else { "" };
     output.note(&format!(
-        "{} with unknown tools or wrong arguments: {}{more}; `deft skills doctor` says what is wrong",
+        "{} with unknown tools or wrong arguments: {}{more}; `deft skills doctor` shows the problems",
         counted(wrong.len(), "skill"),
         named.join(", ")
     ));
@@ -145,4 +150,4 @@ fn shorten(words: &str) -> String {
 }
 
 const NO_SKILLS: &str = "no skills yet
-hint: `deft skills new my-skill` writes one, `deft skills import FOLDER` brings some from elsewhere";
+hint: `deft skills new my-skill` creates one, `deft skills import FOLDER` imports existing ones";

@@ -15,8 +15,12 @@ pub(super) mod watch;
 
 /// Describes the failures of a skill in a row and its next try, or returns `None` without failures.
 pub(crate) fn failure_words(failures: u32, until: Option<&str>) -> Option<String> {
-    let times = if failures == 1 { "time" } else { "times" };
-    let failed = format!("failed {failures} {times} in a row");
+    let noun = if failures == 1 {
+        "failure"
+    } else {
+        "failures in a row"
+    };
+    let failed = format!("{failures} {noun}");
     match until {
         Some(until) => Some(format!("{failed}; next try at {until}")),
         None => (failures > 0).then_some(failed),

@@ -29,10 +29,10 @@ pub(crate) fn show(name: &str, global: &Global, output: &Output) -> Done {
         output.prose(facts(&page))?;
         match &page.text {
             Some(text) => output.data(fold_markdown(&format!("\n{text}\n"), output.width()))?,
-            None => output.note("the file is no text"),
+            None => output.note("the file is not text"),
         }
         output.note(&format!(
-            "this is by the server `{}`, not by you",
+            "this is from the server `{}`, not from you",
             page.skill.server
         ));
         note_approval(&page.skill, output);
@@ -60,7 +60,7 @@ pub(crate) fn approve(
             skill.id, skill.server
         ))?;
         if skill.allowed_tools.is_some() {
-            output.note("the tools that it asks for are not granted");
+            output.note("the tools that it requests are not granted");
         }
     }
     Ok(ExitCode::SUCCESS)

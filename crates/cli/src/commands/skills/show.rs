@@ -77,12 +77,12 @@ fn record_text(record: &StoredSkill, page: &SkillPage) -> String {
     lines.add_some("fires", head.trigger.words.as_ref());
     lines.add_some("next", head.trigger.next.first());
     let disabled = head.disabled_reason.map(disabled_words);
-    lines.add("off because", disabled.unwrap_or_default());
+    lines.add("disabled", disabled.unwrap_or_default());
     if let Some(file) = &record.replaces_file {
         lines.add("replaces", format!("{file}, which does not fire"));
     }
     lines.add_some("last run", page.last_run.as_ref());
-    lines.add_some("came to", head.last_run_summary.as_ref());
+    lines.add_some("result", head.last_run_summary.as_ref());
     lines.add("tags", record.tags.join(", "));
     if let Some(details) = &record.described {
         add_details(&mut lines, details);
@@ -158,8 +158,8 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.add("runs as", format!("{}{role}", head.tier));
     lines.add_some("fires", head.trigger.words.as_ref());
     match (skill.clashes_with, &skill.standing, head.disabled_reason) {
-        (Some(record), _, _) => lines.add("off because", format!("record {record} has its name")),
-        (None, Some(_), Some(why)) => lines.add("off because", disabled_words(why)),
+        (Some(record), _, _) => lines.add("disabled", format!("record {record} has its name")),
+        (None, Some(_), Some(why)) => lines.add("disabled", disabled_words(why)),
         (None, None, _) if !head.enabled => lines.add("enabled", "no"),
         (None, Some(_) | None, _) => lines.add_some("next", head.trigger.next.first()),
     }
@@ -236,7 +236,7 @@ fn change_words(change: &SkillChange, id: &str) -> String {
         [] => format!("by {by}"),
         fields => format!("{} by {by}", fields.join(", ")),
     };
-    format!("{what}; `deft skills restore {id}` drops that")
+    format!("{what}; `deft skills restore {id}` discards that")
 }
 
 fn plain(value: &Value) -> String {

@@ -16,8 +16,8 @@ pub(crate) fn enable(name: &str, global: &Global, output: &Output) -> Done {
     print_state(switched.skill, output)?;
     if !switched.missing_tools.is_empty() && fires {
         output.note(&format!(
-            "warning: no connected server provides `{}`, without which it cannot run\n\
-             hint: `deft mcp add` adds servers; `deft tools list` shows all tools",
+            "warning: no connected server provides `{}`, which it requires\nhint: `deft mcp add` \
+             adds servers; `deft tools list` shows all tools",
             switched.missing_tools.join("`, `")
         ));
     }
@@ -42,10 +42,10 @@ pub(crate) fn restore(name: &str, global: &Global, output: &Output) -> Done {
         print_state(skill, output)?;
     } else {
         let state = match skill.head.disabled_reason {
-            Some(why) => format!("; it is off ({})", disabled_words(why)),
+            Some(why) => format!("; it is disabled ({})", disabled_words(why)),
             None => String::new(),
         };
-        output.prose(format!("`{}` is as its file says{state}", skill.head.id))?;
+        output.prose(format!("`{}` restored from its file{state}", skill.head.id))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -59,7 +59,7 @@ fn print_state(skill: StoredSkill, output: &Output) -> Done<()> {
     let text = match (skill.head.disabled_reason, skill.head.trigger.next.first()) {
         (Some(why), _) => {
             let why = disabled_words(why);
-            format!("`{id}` does not fire any more ({why})")
+            format!("`{id}` is disabled ({why})")
         }
         (None, Some(at)) => format!("`{id}` is enabled; it fires next at {at}"),
         (None, None) => format!("`{id}` is enabled"),

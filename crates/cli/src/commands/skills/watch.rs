@@ -12,8 +12,8 @@ pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let watch = SkillWatch::start(&global.workspace_of(roots))?;
     let count = counted(watch.skill_count(), "skill");
     output.note(&match watch.polling_reason() {
-        None => format!("watching {count}; Ctrl-C ends it"),
-        Some(reason) => format!("watching {count} by polling ({reason}); Ctrl-C ends it"),
+        None => format!("watching {count}; Ctrl-C stops"),
+        Some(reason) => format!("watching {count} by polling ({reason}); Ctrl-C stops"),
     });
     while let Some(batch) = watch.wait() {
         for change in batch {

@@ -74,7 +74,7 @@ fn split(pair: &str) -> Done<(&str, &str)> {
     pair.split_once('=').ok_or_else(|| {
         let message = format!("`{pair}` is not of the form `name=value`");
         Failure::input("invalid_input", message)
-            .hint("put quotes around a value with blanks: `text='two words'`")
+            .hint("put quotes around a value with spaces: `text='two words'`")
     })
 }
 

@@ -58,7 +58,7 @@ fn note_unasked(servers: &[String], output: &Output) {
     if !servers.is_empty() {
         let names: Vec<String> = servers.iter().map(|name| format!("`{name}`")).collect();
         output.note(&format!(
-            "never asked so far: {}; `deft tools list --refresh` asks",
+            "not queried yet: {}; `deft tools list --refresh` queries them",
             names.join(", ")
         ));
     }
@@ -67,7 +67,7 @@ fn note_unasked(servers: &[String], output: &Output) {
 /// Prints the servers that failed, also with `--quiet`, because these are errors.
 fn note_failed(failed: &[FailedServer], output: &Output) {
     for one in failed {
-        let message = format!("`{}` could not be asked: {}", one.server, one.message);
+        let message = format!("cannot query `{}`: {}", one.server, one.message);
         let failure = Failure::input("server", message).maybe_hint(one.hint.clone());
         output.fail(&failure);
     }
@@ -112,7 +112,7 @@ fn approval_line(name: &str, state: &ApprovalState, zone: &TimeZone) -> Option<S
     match state {
         ApprovalState::NotNeeded => None,
         ApprovalState::Always(grant) => Some(format!(
-            "always, since {} by {} (`deft tools forget {name}` takes it back)",
+            "always, since {} by {} (`deft tools forget {name}` revokes it)",
             local(grant.granted_at, zone),
             grant.by
         )),
@@ -149,7 +149,7 @@ fn page(shown: &ShownTool, zone: &TimeZone, width: Option<usize>) -> String {
     }
     let parameters = parameters(&shown.view.input_schema);
     if parameters.is_empty() {
-        out.push_str("\nIt takes no parameters.\n");
+        out.push_str("\nIt has no parameters.\n");
     } else {
         out.push_str(&format!("\nParameters:\n{}", table(&parameters, width)));
     }

@@ -111,7 +111,7 @@ fn a_port_that_is_taken_does_not_stop_the_daemon() {
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = other.local_addr().unwrap().to_string();
     let mut daemon = Daemon::with(&world, &[], &[("DEFT__SERVER__LISTEN", &listen)]);
-    daemon.until("the API is not served: another program listens");
+    daemon.until("cannot serve the API: another program listens");
     let status = world.json(&["status", "--json"]);
     let api = &status["daemon"]["api"];
     assert_eq!(api["url"], Value::Null, "{status:#}");

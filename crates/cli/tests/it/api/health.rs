@@ -52,7 +52,7 @@ fn a_daemon_that_drains_is_alive_and_not_ready() {
         (stopping.status, stopping.json()),
         (
             503,
-            json!({"ok": false, "reasons": ["deft is about to stop"]})
+            json!({"ok": false, "reasons": ["deft is shutting down"]})
         )
     );
     assert_eq!(stranger.get("/healthz").status, 200);

@@ -234,7 +234,7 @@ fn github_and_plain_signatures_work_and_events_are_filtered() {
     let trigger = world.json(&["skills", "show", "build", "--json"]);
     assert_eq!(
         trigger["skill"]["trigger"]["words"],
-        "when the hook `code` takes a delivery"
+        "when the hook `code` receives a delivery"
     );
     daemon.stop();
 }

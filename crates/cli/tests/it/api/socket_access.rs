@@ -98,7 +98,7 @@ fn an_answer_on_the_socket_needs_the_scope_run_and_is_logged() {
         (
             &json!(403),
             &json!("scope"),
-            &json!("the token `reader` may not do this: it needs the scope `run`")
+            &json!("the token `reader` lacks the scope `run`")
         )
     );
     // The question is as it was.

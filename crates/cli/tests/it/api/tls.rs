@@ -181,6 +181,6 @@ fn a_certificate_that_cannot_be_used_is_explained() {
 
     world.write("home/key.pem", key);
     let mut daemon = Daemon::with(&world, &[], &ENCRYPTED);
-    daemon.until("the API is not served: the key in");
+    daemon.until("cannot serve the API: the key in");
     daemon.stop();
 }

@@ -100,7 +100,7 @@ impl Journey<'_> {
             };
             call = self.start(parts);
         }
-        let message = "the server asks for input again and again";
+        let message = "the server keeps asking for input";
         Err(RelayError::Protocol(ErrorData::internal_error(
             message, None,
         )))
@@ -253,7 +253,7 @@ fn unknown_state() -> RelayError {
 
 /// Creates the error for a parked call that was already answered or has timed out.
 fn no_longer_parked() -> RelayError {
-    let message = "the call no longer waits for an answer\nhint: call again without `requestState`";
+    let message = "the call is not waiting for an answer\nhint: call again without `requestState`";
     RelayError::Protocol(ErrorData::invalid_params(message, None))
 }
 

@@ -43,7 +43,7 @@ pub(super) fn refusal(error: RelayError) -> Result<CallFailure, ErrorData> {
 
 /// Creates the error for a result that does not match the request.
 pub(super) fn unreadable(server: &str) -> ErrorData {
-    let message = format!("the server `{server}` answered with something else than was asked for");
+    let message = format!("the server `{server}` returned a result of the wrong type");
     ErrorData::internal_error(message, None)
 }
 

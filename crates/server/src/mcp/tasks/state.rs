@@ -156,9 +156,9 @@ impl TaskRun {
             (RunStatus::Queued | RunStatus::Waiting | RunStatus::Running, Some(question)) => {
                 let (id, text) = (&question.id, &question.message);
                 if can_ask {
-                    format!("waits for an answer: {text}")
+                    format!("waits for approval: {text}")
                 } else {
-                    format!("waits for an answer, which `approval_answer` takes for `{id}`: {text}")
+                    format!("waits for approval (`approval_answer` with `{id}`): {text}")
                 }
             }
             (RunStatus::Queued, None) => "waits for its turn".to_owned(),
@@ -179,7 +179,7 @@ impl TaskRun {
         match (waits, self.detail.position()) {
             (Some(waits), _) => waits,
             (None, Some(at)) => format!("step {} of {}", at.number, at.total),
-            (None, None) => "at work".to_owned(),
+            (None, None) => "running".to_owned(),
         }
     }
 

@@ -56,7 +56,7 @@ pub(super) fn read(entry: &Value) -> Result<ServerEntry, String> {
             )?;
             if url.trim_end_matches('/').ends_with("/sse") {
                 taken.remark(
-                    "its address looks like one of the older SSE transport, which deft does not speak",
+                    "its URL looks like the older SSE transport, which deft does not support",
                 );
             }
         }
@@ -91,8 +91,8 @@ fn reach(entry: &Map<String, Value>) -> Result<Reach<'_>, String> {
     };
     if text("type").or_else(|| text("transport")) == Some("sse") {
         return Err(
-            "it speaks the older SSE transport only, which deft does not; ask for its streamable \
-             HTTP address"
+            "it supports only the older SSE transport, which deft does not support; use its \
+             streamable HTTP URL"
                 .to_owned(),
         );
     }
@@ -119,7 +119,7 @@ impl ServerEntry {
         if let Some(variable) = variables::first(&text) {
             if variable.starts_with("input:") {
                 self.remark(format!(
-                    "{what} has `${{{variable}}}`, which asks a person; write the value and set \
+                    "{what} has `${{{variable}}}`, which prompts a person; write the value and set \
                      `enabled = true`"
                 ));
                 self.put("enabled", json!(false));
@@ -136,7 +136,7 @@ impl ServerEntry {
         let Some(args) = entry.get("args") else {
             return Ok(());
         };
-        let wrong = || "its `args` is not a list of texts".to_owned();
+        let wrong = || "its `args` is not a list of strings".to_owned();
         let args = args.as_array().ok_or_else(wrong)?;
         let mut texts = Vec::new();
         for arg in args {
@@ -169,7 +169,7 @@ impl ServerEntry {
                 Value::String(text) => text.clone(),
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
                 Value::Null | Value::Array(_) | Value::Object(_) => {
-                    return Err(format!("its `{key}.{name}` is not a text"));
+                    return Err(format!("its `{key}.{name}` is not a string"));
                 }
             };
             if let Some(text) = self.reference(&format!("{key}.{name}"), &text) {
@@ -194,13 +194,14 @@ impl ServerEntry {
             }
             Text::Input(name) => {
                 self.remark(format!(
-                    "`{place}` is left out: `${{input:{name}}}` asks a person; set it to `env:NAME`"
+                    "`{place}` is left out: `${{input:{name}}}` prompts a person; set it to \
+                     `env:NAME`"
                 ));
                 None
             }
             Text::Mixed(variable) => {
                 self.remark(format!(
-                    "`{place}` has `${{{variable}}}` inside a longer text, which deft does not expand"
+                    "`{place}` has `${{{variable}}}` inside a longer string, which deft does not expand"
                 ));
                 Some(text.to_owned())
             }
@@ -228,7 +229,7 @@ impl ServerEntry {
         let names: Vec<String> = strangers.map(|key| format!("`{key}`")).collect();
         if !names.is_empty() {
             self.remark(format!(
-                "{} left out: deft has no such key",
+                "ignored {}: deft has no such key",
                 names.join(", ")
             ));
         }

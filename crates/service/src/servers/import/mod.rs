@@ -191,7 +191,7 @@ fn take(
             return Ok(imported(ImportEffect::Unchanged, None, remarks));
         }
         Some(_) if !options.force => {
-            let reason = "there is another server of that name; `--force` replaces it".to_owned();
+            let reason = "a server with that name already exists; `--force` replaces it".to_owned();
             remarks.extend(literal_secrets(&name, &fields));
             return Ok(refused(reason, remarks));
         }

@@ -79,7 +79,7 @@ pub fn import(workspace: &Workspace, request: &ImportRequest) -> Done<Import> {
     if gathered.items.is_empty() && gathered.refused.is_empty() {
         return Err(
             Failure::input("nothing_to_import", "no skills found in the given files")
-                .hint("`deft skills validate PATH` says what deft sees there"),
+                .hint("`deft skills validate PATH` shows what deft finds there"),
         );
     }
     let imported = finish(gathered, &home, request, &fetcher.labels)?;

@@ -131,7 +131,7 @@ impl Scanner {
     fn bad_header(&self) -> Diagnostic {
         syntax(
             self.cursor.here(),
-            "behind `|` or `>` stand only `+`, `-`, a digit from 1 to 9 and a comment",
+            "only `+`, `-`, a digit from 1 to 9 and a comment may follow `|` or `>`",
             "start the text on the next line, or put it in quotes",
         )
     }

@@ -64,8 +64,8 @@ impl Composer {
         let span = self.tokens.peek().map_or(end, |token| token.span);
         syntax(
             span,
-            "this does not fit what stands before it",
-            "check the indentation, and put texts with special characters in quotes",
+            "unexpected value here",
+            "check the indentation, and put strings with special characters in quotes",
         )
     }
 

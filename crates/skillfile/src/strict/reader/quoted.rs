@@ -72,7 +72,7 @@ impl Scanner {
             if self.cursor.at_marker() {
                 return Err(syntax(
                     self.cursor.here(),
-                    "the document ends inside a quoted text",
+                    "the document ends inside a quoted string",
                     "close the quote, or indent the line",
                 ));
             }

@@ -267,7 +267,7 @@ impl Scanner {
                     .map_or(key.place, |token| token.span.end().max(key.place));
                 Err(syntax(
                     Span::new(key.place, end),
-                    "there is no `:` behind this text",
+                    "missing `:` after this text",
                     "write `key: value`, or indent the line if it continues the one above",
                 ))
             }
@@ -313,7 +313,11 @@ impl Scanner {
             ),
             '\t' => syntax(span, "a tab cannot stand here", "use spaces"),
             '-' => syntax(span, "a second document starts here", "delete the line"),
-            c => syntax(span, format!("a text cannot start with `{c}`"), QUOTES),
+            c => syntax(
+                span,
+                format!("a plain string cannot start with `{c}`"),
+                QUOTES,
+            ),
         }
     }
 }

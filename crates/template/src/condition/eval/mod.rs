@@ -247,7 +247,7 @@ impl<'a> Machine<'a> {
                 }
                 DictItem::Spread(mapping) => {
                     let Value::Dict(dict) = self.eval(mapping)? else {
-                        return Err(Fault::type_error("the value behind `**` is not a mapping"));
+                        return Err(Fault::type_error("the value after `**` is not a mapping"));
                     };
                     self.budget.items(dict.len())?;
                     for (key, value) in dict.iter() {

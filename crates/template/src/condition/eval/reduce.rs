@@ -115,9 +115,8 @@ impl<'a> Machine<'a> {
         };
         match self.next(stream)?.or(default) {
             Some(item) => Ok(item),
-            None => {
-                Err(Fault::other("`next` has reached the end").with_hint("give `next` a default"))
-            }
+            None => Err(Fault::other("`next` was called on an exhausted iterator")
+                .with_hint("give `next` a default")),
         }
     }
 }

@@ -80,7 +80,7 @@ impl Neighbourhood {
     async fn admit(&self, url: &Url) -> Result<(), String> {
         let host = host_of(url);
         if !is_protected(url) {
-            return Err(format!("`{host}` is not asked without TLS"));
+            return Err(format!("`{host}` is not contacted without TLS"));
         }
         match host.parse::<IpAddr>() {
             Ok(address) if !self.allows(&host, address).await => Err(out_of_bounds(&host)),
@@ -105,7 +105,7 @@ async fn is_inside(host: &str) -> bool {
 }
 
 fn out_of_bounds(host: &str) -> String {
-    format!("`{host}` is an address inside of a private network, and the server is not in one")
+    format!("`{host}` is a private address, and the server is not in a private network")
 }
 
 /// Returns the host in lower case, without brackets or a trailing dot.

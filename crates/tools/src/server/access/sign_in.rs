@@ -154,7 +154,7 @@ pub(crate) fn attempt_failure(server: &str, error: &AuthError) -> Failure {
             "register a client there and set `mcp_servers.{server}.oauth.client_id`"
         )),
         AuthError::PkceUnsupported => failed(FailureClass::Auth, error.to_string())
-            .hint("the authorization server is too old to be safe"),
+            .hint("the authorization server does not support a safe sign-in"),
         AuthError::MetadataError(reason) => failed(FailureClass::Network, reason.clone()),
         AuthError::CredentialStoreError(reason) => {
             failed(FailureClass::Auth, reason.clone()).hint("check the keyring and the home")

@@ -63,7 +63,7 @@ pub(super) fn convert(
     }
     if flow.steps.is_empty() {
         return Err(whole(
-            "it has no node that does something behind a trigger".to_owned(),
+            "it has no node that does something after a trigger".to_owned(),
         ));
     }
     let mut notes = flow.notes;
