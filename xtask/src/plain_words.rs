@@ -22,7 +22,6 @@ const NOUNS: &[(&str, &str)] = &[
         "the state that all handles of a type share, as in tokio",
     ),
     ("Spending", "money and tokens that were spent"),
-    ("Standing", "the state of a skill after its last runs"),
     ("Timing", "when a skill fires"),
 ];
 

@@ -162,7 +162,7 @@ impl<'a> AgentFacts<'a> {
                     text("skill_name"),
                 ))
             }
-            tool => match self.behind_skill(setup, tool) {
+            tool => match self.refuse_delegated(setup, tool) {
                 Some(refusal) => refusal,
                 None => self.tool(setup, tool, args, offer.approve),
             },
@@ -219,7 +219,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// Returns why a tool may not be called directly: a skill that has to be delegated calls it (S2.58).
-    fn behind_skill(&self, setup: &Setup, tool: &str) -> Option<Resolution> {
+    fn refuse_delegated(&self, setup: &Setup, tool: &str) -> Option<Resolution> {
         if !may_delegate(setup) {
             return None;
         }

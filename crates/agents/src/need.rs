@@ -12,7 +12,7 @@ use deft_model::Message;
 use deft_registry::Snapshot;
 use deft_tools::{RemoteSkill, ToolInfo};
 
-use crate::offers::{is_called, on_the_wire};
+use crate::offers::{is_called, to_wire_name};
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
 /// A message with its context.
@@ -90,7 +90,7 @@ fn used(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
         };
         for call in calls {
             let named = |info: &&ToolInfo| {
-                is_called(info, &call.name) || on_the_wire(&info.shown) == call.name
+                is_called(info, &call.name) || to_wire_name(&info.shown) == call.name
             };
             let tool = all.iter().find(named).map(|info| info.shown.clone());
             used.extend(tool.filter(|tool| !used.contains(tool)));

@@ -59,7 +59,9 @@ pub(crate) fn exactly(
 pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
     let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
     let fits = |patterns: &[String], info: &ToolInfo| {
-        patterns.iter().any(|pattern| names_it(pattern, info))
+        patterns
+            .iter()
+            .any(|pattern| matches_pattern(pattern, info))
     };
     all.retain(|info| {
         let allowed = place(info).is_some() || fits(wish.may_use, info) || fits(wish.offered, info);
@@ -161,7 +163,7 @@ impl Offers {
     }
 
     fn wire_name(&mut self, tool: &str) -> String {
-        let name = on_the_wire(tool);
+        let name = to_wire_name(tool);
         let mut unique = name.clone();
         let mut nth = 2;
         while !self.names.insert(unique.clone()) {
@@ -175,7 +177,7 @@ impl Offers {
 }
 
 /// Converts a name to one that providers accept.
-pub(super) fn on_the_wire(tool: &str) -> String {
+pub(super) fn to_wire_name(tool: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     tool.chars()
         .map(|c| if allowed(c) { c } else { '_' })
@@ -188,7 +190,7 @@ pub(super) fn on_the_wire(tool: &str) -> String {
 pub(crate) fn needs_approval(info: &ToolInfo, approve: &[String]) -> bool {
     approve.iter().any(|pattern| match pattern.as_str() {
         Agent::DESTRUCTIVE => info.annotations.destructive_hint == Some(true),
-        pattern => names_it(pattern, info),
+        pattern => matches_pattern(pattern, info),
     })
 }
 
@@ -196,7 +198,7 @@ pub(super) fn is_called(info: &ToolInfo, name: &str) -> bool {
     info.shown == name || info.name == name || info.full_name() == name
 }
 
-fn names_it(pattern: &str, info: &ToolInfo) -> bool {
+fn matches_pattern(pattern: &str, info: &ToolInfo) -> bool {
     let names = [&info.shown, &info.name, &info.full_name()];
     names.into_iter().any(|name| fits(pattern, name))
 }

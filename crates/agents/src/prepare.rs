@@ -16,7 +16,7 @@ use crate::chat_run::conversation_of;
 use crate::dispatch_run::dispatched_skills;
 use crate::reach::Reach;
 use crate::tool_names::{FOR_COMMANDS, SKILL_RUN, USE_SKILL};
-use crate::voice::Voice;
+use crate::voice::ChosenModel;
 use crate::{Agents, Brief, offers};
 
 /// Tools that store schedules or queue jobs.
@@ -123,7 +123,7 @@ impl Agents {
     /// Returns exactly the tools of a step, and the skills that a page refers to.
     fn exact_reach(
         &self,
-        voice: &Voice,
+        voice: &ChosenModel,
         brief: &Brief,
         snapshot: &Snapshot,
     ) -> Result<Reach, Failure> {
@@ -153,7 +153,7 @@ impl Agents {
 
     /// Whether an agent may store schedules. A run fired by a schedule may not, unless its agent or the
     /// configuration allows it; a step with the rights of another agent may not if that agent may not.
-    async fn may_schedule(&self, voice: &Voice, brief: &Brief) -> bool {
+    async fn may_schedule(&self, voice: &ChosenModel, brief: &Brief) -> bool {
         let inherited = brief.authority.as_ref();
         if inherited.is_some_and(|authority| !authority.may_schedule) {
             return false;

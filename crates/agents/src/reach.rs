@@ -11,7 +11,7 @@ use deft_tools::{RemoteSkill, ToolInfo};
 
 use crate::need::Occasion;
 use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
-use crate::voice::Voice;
+use crate::voice::ChosenModel;
 use crate::{Agents, need, offers};
 
 /// Maximum number of characters of the list of skills in the `skill` tool.
@@ -60,7 +60,7 @@ impl Agents {
     /// Returns what an agent may use in a chat, and the names of tools that it is not always offered.
     pub(super) fn chat_reach(
         &self,
-        voice: &Voice,
+        voice: &ChosenModel,
         snapshot: &Snapshot,
         occasion: &Occasion<'_>,
     ) -> (Reach, Vec<String>) {
@@ -158,7 +158,7 @@ fn named(patterns: &[String]) -> Vec<String> {
 
 /// Returns the tools that an agent does not get: tools for skills if it may use none, and tools that call
 /// commands if it is in command mode.
-fn not_for(voice: &Voice) -> Vec<&'static str> {
+fn not_for(voice: &ChosenModel) -> Vec<&'static str> {
     let mut without: Vec<&str> = Vec::new();
     if !voice.agent.allow_skills {
         without.extend(super::AGENT_TOOLS);

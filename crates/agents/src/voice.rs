@@ -16,7 +16,7 @@ const CHARS_PER_TOKEN: u64 = 3;
 const FIXED: u64 = 2_000;
 
 /// An agent and its model.
-pub(super) struct Voice {
+pub(super) struct ChosenModel {
     pub(crate) agent: Agent,
     pub(crate) model: String,
     pub(crate) mode: Mode,
@@ -27,7 +27,7 @@ pub(super) struct Voice {
     pub(crate) context: Option<u64>,
 }
 
-impl Voice {
+impl ChosenModel {
     /// Returns the maximum length of the list of skills in the `skill` tool: half of the room for tools.
     pub(super) fn skill_chars(&self, most: usize) -> usize {
         let chars = self.tool_tokens.saturating_mul(CHARS_PER_TOKEN) / 2;
@@ -37,12 +37,16 @@ impl Voice {
 
 impl Agents {
     /// Returns an agent and its model.
-    pub(crate) fn voice(&self, agent_id: &str) -> Result<Voice, Failure> {
+    pub(crate) fn voice(&self, agent_id: &str) -> Result<ChosenModel, Failure> {
         self.chat_voice(agent_id, None)
     }
 
     /// Like [`voice`](Self::voice), with a model that a person chose.
-    pub(crate) fn chat_voice(&self, agent_id: &str, model: Option<&str>) -> Result<Voice, Failure> {
+    pub(crate) fn chat_voice(
+        &self,
+        agent_id: &str,
+        model: Option<&str>,
+    ) -> Result<ChosenModel, Failure> {
         let agent = self.speaker(agent_id)?;
         let model = match model {
             Some(name) if self.models().options(name).is_some() => name.to_owned(),
@@ -60,7 +64,7 @@ impl Agents {
 
     /// Like [`voice`](Self::voice), for a fired skill. A missing model is like a missing tool: the skill is
     /// not at fault, and the run waits for it.
-    pub(super) fn fired_voice(&self, agent_id: &str) -> Result<Voice, Failure> {
+    pub(super) fn fired_voice(&self, agent_id: &str) -> Result<ChosenModel, Failure> {
         let agent = self.speaker(agent_id)?;
         let model = self.model_of(&agent).map_err(Failure::blocked)?;
         Ok(self.voice_of(agent, model))
@@ -87,7 +91,7 @@ impl Agents {
         }
     }
 
-    fn voice_of(&self, agent: Agent, model: String) -> Voice {
+    fn voice_of(&self, agent: Agent, model: String) -> ChosenModel {
         let models = self.models();
         let options = models.options(&model);
         let calls_tools = options.is_none_or(|options| options.tools);
@@ -97,7 +101,7 @@ impl Agents {
         let chars = context.map_or(u64::MAX, |tokens| {
             (tokens.saturating_mul(CHARS_PER_TOKEN) * 2 / 5).saturating_sub(FIXED)
         });
-        Voice {
+        ChosenModel {
             mode: match (agent.mode, calls_tools) {
                 (AgentMode::Tools, _) | (AgentMode::Auto, true) => Mode::Tools,
                 (AgentMode::Cmd, _) | (AgentMode::Auto, false) => Mode::Cmd,

@@ -35,7 +35,7 @@ const TARGETS: [&str; 10] = [
 
 /// Argument names set in the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wishes {
+pub(crate) struct ArgumentSettings {
     /// `notify.text_argument`.
     pub text: Option<String>,
     /// `notify.target_argument`.
@@ -55,28 +55,36 @@ pub(crate) struct Names {
 
 /// Why a tool cannot deliver notices, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unfit {
+pub(crate) struct ToolProblem {
     pub message: String,
     pub hint: String,
 }
 
 /// Finds the arguments of `tool` for text and target. Fails if an argument cannot be identified, or if the
 /// tool requires another argument.
-pub(crate) fn names(tool: &str, schema: &Value, wishes: &Wishes) -> Result<Names, Unfit> {
+pub(crate) fn names(
+    tool: &str,
+    schema: &Value,
+    wishes: &ArgumentSettings,
+) -> Result<Names, ToolProblem> {
     let arguments = Arguments::from_schema(tool, schema);
     let text = match &wishes.text {
         Some(name) => arguments.named(name, "notify.text_argument")?,
-        None => arguments.likely(&TEXTS, &["string"]).ok_or_else(|| Unfit {
-            message: format!("cannot tell which argument of `{tool}` takes the text of a notice"),
-            hint: arguments.say("notify.text_argument"),
-        })?,
+        None => arguments
+            .likely(&TEXTS, &["string"])
+            .ok_or_else(|| ToolProblem {
+                message: format!(
+                    "cannot tell which argument of `{tool}` takes the text of a notice"
+                ),
+                hint: arguments.say("notify.text_argument"),
+            })?,
     };
     let target = match &wishes.target {
         Some(name) => Some(arguments.named(name, "notify.target_argument")?),
         None => arguments.likely(&TARGETS, &["string", "integer", "number"]),
     };
     if wishes.has_target && target.is_none() {
-        return Err(Unfit {
+        return Err(ToolProblem {
             message: format!("cannot tell which argument of `{tool}` takes `notify.target`"),
             hint: arguments.say("notify.target_argument"),
         });
@@ -113,14 +121,14 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns the configured argument `name` if the tool has it. `key` is its configuration key.
-    fn named(&self, name: &str, key: &str) -> Result<String, Unfit> {
+    fn named(&self, name: &str, key: &str) -> Result<String, ToolProblem> {
         let mut names = self.known.iter().map(|(known, _)| *known);
         // A schema without properties accepts any argument.
         if self.known.is_empty() || names.any(|known| known == name) {
             return Ok(name.to_owned());
         }
         let near = nearest(name, self.known.iter().map(|(known, _)| *known));
-        Err(Unfit {
+        Err(ToolProblem {
             message: format!("`{}` has no argument `{name}`", self.tool),
             hint: match near {
                 Some(near) => format!("`deft config set {key} {near}`"),
@@ -143,11 +151,16 @@ impl<'a> Arguments<'a> {
     }
 
     /// Fails if the tool requires an argument that a notice cannot fill.
-    fn check_rest(&self, text: &str, target: Option<&str>, wishes: &Wishes) -> Result<(), Unfit> {
+    fn check_rest(
+        &self,
+        text: &str,
+        target: Option<&str>,
+        wishes: &ArgumentSettings,
+    ) -> Result<(), ToolProblem> {
         let tool = self.tool;
         let is_needed = |name: &str| self.required.contains(&name);
         if !wishes.has_target && target.is_some_and(is_needed) {
-            return Err(Unfit {
+            return Err(ToolProblem {
                 message: format!("`{tool}` requires a target, but `notify.target` is not set"),
                 hint: "`deft config set notify.target CHAT_OR_CHANNEL`".to_owned(),
             });
@@ -155,7 +168,7 @@ impl<'a> Arguments<'a> {
         let mut others = self.required.iter();
         match others.find(|name| **name != text && Some(**name) != target) {
             None => Ok(()),
-            Some(other) => Err(Unfit {
+            Some(other) => Err(ToolProblem {
                 message: format!(
                     "`{tool}` requires the argument `{other}`, which a notice does \
                      not have"
@@ -191,7 +204,7 @@ fn takes(schema: &Value, kinds: &[&str]) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Names, Wishes, names};
+    use super::{ArgumentSettings, Names, names};
 
     /// Builds a schema from words like `name:type`; a leading `!` marks a required argument.
     fn schema(arguments: &str) -> Value {
@@ -261,7 +274,7 @@ mod tests {
         for (arguments, configured, expected) in CASES {
             let mut given = configured.split(',').map(str::to_owned);
             let mut next = || given.next().filter(|name| !name.is_empty());
-            let wishes = Wishes {
+            let wishes = ArgumentSettings {
                 text: next(),
                 target: next(),
                 has_target: next().is_some(),

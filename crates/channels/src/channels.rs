@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use deft_config::{ChannelKind, Config, Home, LogLimits, notifier, secrets};
-use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, Parcel};
+use deft_engine::{Channel, Delivery, DeliveryError, DeliveryResult, Notice};
 use deft_model::{Failure, FailureClass};
 use deft_tools::desktop::{LOCAL_TARGET, Notifier};
 use deft_tools::telegram::Client;
@@ -18,14 +18,14 @@ use deft_tools::{Router, Secret, SecretSource, TelegramOptions, webhook};
 use parking_lot::RwLock;
 use serde_json::json;
 
-use crate::Tell;
+use crate::ShowLine;
 use crate::chat::{chat_of, not_sent, send, undelivered};
 use crate::log_file::LogFile;
 use crate::notice_text::{log_line, terminal_line};
 use crate::tool::ToolChannel;
 
 /// Opens the channel that the configuration names. `tell` shows each logged notice at the terminal.
-pub fn open(home: &Home, router: &Router, tell: Tell) -> Arc<dyn Channel> {
+pub fn open(home: &Home, router: &Router, tell: ShowLine) -> Arc<dyn Channel> {
     Arc::new(Channels::new(&home.path, &home.config, router, tell))
 }
 
@@ -34,7 +34,7 @@ pub struct LiveChannel(RwLock<Arc<Channels>>);
 
 impl LiveChannel {
     /// Opens the channel that the configuration names.
-    pub fn open(home: &Home, router: &Router, tell: Tell) -> Arc<Self> {
+    pub fn open(home: &Home, router: &Router, tell: ShowLine) -> Arc<Self> {
         let channels = Channels::new(&home.path, &home.config, router, tell);
         Arc::new(Self(RwLock::new(Arc::new(channels))))
     }
@@ -63,7 +63,7 @@ pub async fn tool_problem(home: &Home, router: &Router) -> Option<(String, Strin
 impl Channel for LiveChannel {
     fn deliver<'a>(
         &'a self,
-        parcel: &'a Parcel<'a>,
+        parcel: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         let channels = Arc::clone(&self.0.read());
         Box::pin(async move { channels.deliver(parcel).await })
@@ -127,13 +127,13 @@ struct Channels {
     home: PathBuf,
     log_limits: LogLimits,
     router: Router,
-    tell: Tell,
+    tell: ShowLine,
 }
 
 impl Channel for Channels {
     fn deliver<'a>(
         &'a self,
-        parcel: &'a Parcel<'a>,
+        parcel: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             let (notice, key) = (parcel.notice, parcel.key);
@@ -193,13 +193,13 @@ impl Channels {
         }
     }
 
-    fn to_log(&self, parcel: &Parcel<'_>, receipt: String) -> DeliveryResult {
+    fn to_log(&self, parcel: &Delivery<'_>, receipt: String) -> DeliveryResult {
         self.log(parcel, None)
             .map(|()| receipt)
             .map_err(|error| undelivered(FailureClass::Other, error.to_string()))
     }
 
-    fn log(&self, parcel: &Parcel<'_>, failed: Option<&Failure>) -> io::Result<()> {
+    fn log(&self, parcel: &Delivery<'_>, failed: Option<&Failure>) -> io::Result<()> {
         let log = self.home.join("logs").join("notices.log");
         let line = log_line(parcel.notice, parcel.key, failed);
         LogFile::open(&log, self.log_limits)?.append(&line)?;
@@ -207,7 +207,7 @@ impl Channels {
         Ok(())
     }
 
-    fn new(home: &Path, config: &Config, router: &Router, tell: Tell) -> Self {
+    fn new(home: &Path, config: &Config, router: &Router, tell: ShowLine) -> Self {
         let telegram = config.tools.telegram.clone();
         let kind = kind(config);
         let tool = kind.tool();
@@ -242,7 +242,7 @@ impl Channels {
         Some((problem.message, problem.hint))
     }
 
-    async fn to_telegram(&self, parcel: &Parcel<'_>) -> DeliveryResult {
+    async fn to_telegram(&self, parcel: &Delivery<'_>) -> DeliveryResult {
         let chat = parcel.notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {
             let message = "no chat to send to: `notify.target` is not set";
@@ -251,7 +251,7 @@ impl Channels {
         self.to_chat(parcel, chat).await
     }
 
-    async fn to_chat(&self, parcel: &Parcel<'_>, chat: &str) -> DeliveryResult {
+    async fn to_chat(&self, parcel: &Delivery<'_>, chat: &str) -> DeliveryResult {
         // Waiting does not repair an unusable token: fail now instead of staying blocked.
         let client =
             Client::new(&self.telegram, &*self.secrets).map_err(|failure| DeliveryError {

@@ -1,7 +1,7 @@
 //! Delivery of messages to a Telegram chat, in several parts if they are long, and with buttons for
 //! questions.
 
-use deft_engine::{DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
+use deft_engine::{Delivery, DeliveryError, DeliveryResult, Notice, NoticeKind};
 use deft_model::{Failure, FailureClass, visible};
 use deft_tools::telegram::{self, Client, SendOptions};
 
@@ -20,7 +20,7 @@ pub fn chat_of(notice: &Notice) -> Option<&str> {
 
 /// Sends a message to `chat`, in as many parts as necessary. A retry sends only the parts that have not
 /// arrived yet.
-pub async fn send(client: &Client, chat: &str, parcel: &Parcel<'_>) -> DeliveryResult {
+pub async fn send(client: &Client, chat: &str, parcel: &Delivery<'_>) -> DeliveryResult {
     let (notice, earlier) = (parcel.notice, parcel.arrived());
     let text = chat_text(notice);
     if let Some(approval) = &notice.approval {

@@ -19,4 +19,4 @@ pub use chat::{chat_of, first_message, send};
 pub use log_file::LogFile;
 
 /// A function of the front end that shows a line to the person at the terminal, if any.
-pub type Tell = fn(&str);
+pub type ShowLine = fn(&str);

@@ -10,7 +10,7 @@ use deft_engine::{DeliveryError, DeliveryResult, Notice};
 use deft_model::{Failure, FailureClass, Object};
 use deft_tools::{Call, Reply, Router};
 
-use crate::arguments::{Unfit, Wishes, names};
+use crate::arguments::{ArgumentSettings, ToolProblem, names};
 use crate::notice_text::text;
 
 /// Deadline of the call. It is shorter than the engine's timeout, so the tool's own answer is recorded.
@@ -23,7 +23,7 @@ const RECEIPT: usize = 200;
 #[derive(Clone, Debug)]
 pub(super) struct ToolChannel {
     name: String,
-    wishes: Wishes,
+    wishes: ArgumentSettings,
     target: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl ToolChannel {
     pub(super) fn new(name: &str, notify: &NotifyConfig) -> Self {
         Self {
             name: name.to_owned(),
-            wishes: Wishes {
+            wishes: ArgumentSettings {
                 text: notify.text_argument.clone(),
                 target: notify.target_argument.clone(),
                 has_target: notify.target.is_some(),
@@ -42,12 +42,12 @@ impl ToolChannel {
 
     /// Returns why the tool cannot deliver notices, or `None` if it can. Asks servers for the tool if
     /// necessary.
-    pub(super) async fn problem(&self, router: &Router) -> Option<Unfit> {
+    pub(super) async fn problem(&self, router: &Router) -> Option<ToolProblem> {
         let info = match router.look_up(&self.name).await {
             Ok(info) => info,
             Err(failure) => {
                 let hint = failure.hint;
-                return Some(Unfit {
+                return Some(ToolProblem {
                     message: format!("notices are waiting for a tool: {}", failure.message),
                     hint: hint.unwrap_or_else(|| "`deft mcp probe` shows details".to_owned()),
                 });

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::failure::{Done, Failure, exit_code};
 use crate::fold::fold;
-use crate::table::{Cell, Column, Paper, Row, Table, columns_of};
+use crate::table::{Cell, Column, Row, Table, TableStyle, columns_of};
 use crate::terminal::{Stream, StyledText, pager};
 use deft_config::env;
 
@@ -54,7 +54,7 @@ impl Output {
 
     /// Prints a table.
     pub(crate) fn table(&self, table: &Table) -> Done<()> {
-        self.data(table.print(Paper {
+        self.data(table.print(TableStyle {
             width: self.width(),
             color: self.styles_stdout(),
         }))
@@ -117,7 +117,7 @@ impl Output {
     }
 
     /// Like [`Self::complain`]; does nothing for `None`.
-    pub(crate) fn complain_if(&self, text: Option<String>) {
+    pub(crate) fn maybe_error_message(&self, text: Option<String>) {
         text.into_iter().for_each(|text| self.complain(&text));
     }
 
@@ -221,7 +221,7 @@ pub(crate) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let rows = rows.iter().map(|row| Row::new(row.iter().map(Cell::from)));
     let table = Table::new((0..columns).map(column), rows).headless();
     let color = false;
-    table.print(Paper { width, color }).as_str().to_owned()
+    table.print(TableStyle { width, color }).as_str().to_owned()
 }
 
 /// Truncates `text` to `width` columns, with an ellipsis if something was cut.

@@ -17,11 +17,11 @@ use crate::question_text::QuestionText;
 use crate::terminal::Stream;
 
 /// A display that stops drawing while a question is asked.
-pub(crate) trait Stage: Send + Sync + 'static {
+pub(crate) trait Pausable: Send + Sync + 'static {
     fn pause(&self, paused: bool);
 }
 
-impl Stage for Screen {
+impl Pausable for Screen {
     fn pause(&self, paused: bool) {
         Screen::pause(self, paused);
     }
@@ -29,14 +29,14 @@ impl Stage for Screen {
 
 /// Asks the person at the terminal.
 pub(crate) struct Prompt {
-    stage: Arc<dyn Stage>,
+    stage: Arc<dyn Pausable>,
     /// Serialises questions: two prompts at once could receive each other's answer.
     turn: Arc<Mutex<()>>,
 }
 
 impl Prompt {
     /// Returns `None` without a terminal, or if the options do not allow questions.
-    pub(crate) fn new(stage: Arc<dyn Stage>, global: &Global) -> Option<Self> {
+    pub(crate) fn new(stage: Arc<dyn Pausable>, global: &Global) -> Option<Self> {
         let terminal = io::stdin().is_terminal() && Stream::Err.is_terminal();
         (terminal && !global.no_input && !global.json).then(|| Self {
             stage,
@@ -51,7 +51,7 @@ impl Asker for Prompt {
         let turn = Arc::clone(&self.turn);
         Box::pin(async move {
             let _turn = turn.lock().await;
-            let _still = PausedStage::new(stage);
+            let _still = PauseGuard::new(stage);
             let (asking, answer) = QuestionThread::begin(question)?;
             let answer = answer.await.ok().flatten();
             drop(asking);
@@ -61,16 +61,16 @@ impl Asker for Prompt {
 }
 
 /// Pauses a stage until it is dropped, however the question ends.
-struct PausedStage(Arc<dyn Stage>);
+struct PauseGuard(Arc<dyn Pausable>);
 
-impl PausedStage {
-    fn new(stage: Arc<dyn Stage>) -> Self {
+impl PauseGuard {
+    fn new(stage: Arc<dyn Pausable>) -> Self {
         stage.pause(true);
         Self(stage)
     }
 }
 
-impl Drop for PausedStage {
+impl Drop for PauseGuard {
     fn drop(&mut self) {
         self.0.pause(false);
     }

@@ -20,8 +20,8 @@ pub fn check(table: &[Flag], flags: Object) -> Result<Object, Vec<Problem>> {
         return Ok(flags);
     }
     let mut problems = Vec::new();
-    let mut flags = named_as_described(table, flags, &mut problems);
-    words_that_are_flags(table, &mut flags);
+    let mut flags = rename_flags(table, flags, &mut problems);
+    promote_flag_words(table, &mut flags);
     for flag in table {
         problems.extend(check_flag(flag, &mut flags).err());
     }
@@ -37,7 +37,7 @@ pub fn check(table: &[Flag], flags: Object) -> Result<Object, Vec<Problem>> {
 }
 
 /// Renames flags to their spelling on the page; adds a problem for each unknown flag.
-fn named_as_described(table: &[Flag], flags: Object, problems: &mut Vec<Problem>) -> Object {
+fn rename_flags(table: &[Flag], flags: Object, problems: &mut Vec<Problem>) -> Object {
     let mut named = Object::new();
     for (name, value) in flags {
         match described(table, &name) {
@@ -58,7 +58,7 @@ fn named_as_described(table: &[Flag], flags: Object, problems: &mut Vec<Problem>
 
 /// Corrects `--status overdue` to `--overdue` (X16): if a value is not in the closed set but is the
 /// name of a presence flag on the same page, sets that flag instead.
-fn words_that_are_flags(table: &[Flag], flags: &mut Object) {
+fn promote_flag_words(table: &[Flag], flags: &mut Object) {
     let presence = |word: &Value| {
         let named = |flag: &&Flag| flag.value == FlagValue::Presence && *word == flag.name.as_str();
         table.iter().find(named).map(|flag| flag.name.clone())

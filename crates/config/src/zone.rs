@@ -23,7 +23,7 @@ pub struct Host {
 
 /// The sources of the host's zone.
 #[derive(Clone, Debug, Default)]
-struct Signs {
+struct ZoneSources {
     /// The `TZ` variable.
     tz: Option<String>,
     /// The target of the link `/etc/localtime`; the path itself if it is a file.
@@ -36,7 +36,7 @@ struct Signs {
 pub fn host() -> Host {
     let localtime = Path::new("/etc/localtime");
     let leads_to = fs::read_link(localtime).ok();
-    Signs {
+    ZoneSources {
         tz: env::get(env::TZ).map(|tz| tz.to_string_lossy().into_owned()),
         localtime: leads_to.or_else(|| localtime.exists().then(|| localtime.to_path_buf())),
         timezone: fs::read_to_string("/etc/timezone").ok(),
@@ -44,7 +44,7 @@ pub fn host() -> Host {
     .read()
 }
 
-impl Signs {
+impl ZoneSources {
     fn read(&self) -> Host {
         let tz = self.tz.as_deref().map(|tz| tz.trim_start_matches(':'));
         let tz = tz.filter(|tz| !tz.trim().is_empty());
@@ -87,7 +87,7 @@ mod tests {
 
     fn read(tz: &str, localtime: &str, timezone: &str) -> (String, Option<String>) {
         let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let signs = Signs {
+        let signs = ZoneSources {
             tz: given(tz),
             localtime: given(localtime).map(PathBuf::from),
             timezone: given(timezone),

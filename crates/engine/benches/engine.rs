@@ -20,7 +20,7 @@ use deft_model::Effects;
 use deft_registry::Snapshot;
 use deft_skillfile::Moment;
 use deft_store::{
-    Admission, AdmissionResult, Batch, FirstClaim, NewEvent, Sqlite, SqliteOptions, Store,
+    Admission, AdmissionClaim, AdmissionResult, Batch, NewEvent, Sqlite, SqliteOptions, Store,
 };
 use deft_store_testkit::Memory;
 use deft_tools::{Definition, Environment, Router, Secret, SecretSource};
@@ -156,7 +156,7 @@ fn single_commit(runtime: &Runtime, store: &Arc<dyn Store>, rounds: usize) -> Ve
         at: now,
         overlap: deft_model::Overlap::Allow,
         skill_limit: None,
-        claim: Some(FirstClaim {
+        claim: Some(AdmissionClaim {
             owner: "bench".to_owned(),
             until: Timestamp::MAX,
             global_limit: None,

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
 use deft_engine::{
-    Attention, Channel, DeliveryResult, Engine, Options, Parcel, Parts, SystemClock,
+    Attention, Channel, Delivery, DeliveryResult, Engine, Options, Parts, SystemClock,
 };
 use deft_model::Effects;
 use deft_registry::Snapshot;
@@ -44,7 +44,7 @@ struct Ears;
 impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
-        _: &'a Parcel<'a>,
+        _: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }

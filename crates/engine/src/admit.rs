@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deft_library::{PinnedSkill, encode};
 use deft_model::{Object, Overlap, RunId};
 use deft_store::{
-    Admission as NewRun, AdmissionResult, Batch, FirstClaim, Lease, NewEvent, RunRow, RunState,
+    Admission as NewRun, AdmissionClaim, AdmissionResult, Batch, Lease, NewEvent, RunRow, RunState,
     SkillRow, Write,
 };
 use deft_workflow::{Event, Machine, RunPreparation, RunStart};
@@ -344,8 +344,8 @@ impl Inner {
         vec![encode_event(self.now(), &prepared)]
     }
 
-    fn first_claim(&self, batch: Batch) -> FirstClaim {
-        FirstClaim {
+    fn first_claim(&self, batch: Batch) -> AdmissionClaim {
+        AdmissionClaim {
             owner: self.owner.name().to_owned(),
             until: self.lease_until(),
             global_limit: self.options.max_running,
@@ -359,7 +359,7 @@ impl Inner {
         pinned: &PinnedSkill,
         inputs: &Object,
         run: RunId,
-        claim: Option<FirstClaim>,
+        claim: Option<AdmissionClaim>,
     ) -> NewRun {
         let policy = &pinned.skill.policy;
         // Runs of slots skip each other; a run that a person or a program requests always runs (product.md,
@@ -404,7 +404,7 @@ impl Inner {
         for other in others {
             // The driver of a run publishes its end.
             if !self.stop(other, &format!("run {by}, which takes its place")) {
-                self.tell_closed(other).await?;
+                self.publish_end(other).await?;
             }
         }
         Ok(())

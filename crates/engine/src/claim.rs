@@ -305,7 +305,7 @@ impl Inner {
         let closing = closing.iter().map(|event| encode(now, event)).collect();
         let state = store.cancel_with(run, by, now, closing).await?;
         if matches!(state, CancelState::Done(_)) {
-            self.tell_closed(run).await?;
+            self.publish_end(run).await?;
         }
         Ok(state)
     }

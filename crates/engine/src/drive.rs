@@ -260,7 +260,7 @@ impl Driver {
                 self.perform_thought(path, thought);
             }
             if let Some(then) = self.parking(now) {
-                self.tell_waiting(now).await;
+                self.notify_about_wait(now).await;
                 self.commit(then).await?;
                 return Ok(TurnOutcome::Parked);
             }

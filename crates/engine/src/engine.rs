@@ -287,7 +287,7 @@ impl Engine {
             let version = inner.parts.store.version().await.ok();
             if version != seen {
                 seen = version;
-                inner.heed_wishes().await;
+                inner.stop_cancelled_runs().await;
             }
             let due = renewed.saturating_add(inner.options.lease / 3);
             if due.is_ok_and(|due| inner.now() >= due) {
@@ -369,7 +369,7 @@ impl Inner {
     }
 
     /// Stops the runs driven here for which any process has stored a request to stop.
-    async fn heed_wishes(&self) {
+    async fn stop_cancelled_runs(&self) {
         let driven: Vec<RunId> = self.driven.lock().keys().cloned().collect();
         for run in driven {
             let row = self.parts.store.run(&run).await;

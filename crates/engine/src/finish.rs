@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use deft_library::aftermath::{self, FinishedRun, KnownOutage, Terms};
+use deft_library::aftermath::{self, FinishedRun, KnownOutage, NoticeSettings};
 use deft_library::{PinnedSkill, SkillTiming};
 use deft_model::{Cause, ExhaustedAction, Failure, FailureClass, Outcome, RunId, RunStatus};
 use deft_outbox::{Kind, Notice};
 use deft_schedule::LATE;
 use deft_store::{
-    Aftermath, AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange,
-    SkillRow, Write,
+    AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange, SkillRow,
+    SkillUpdate, Write,
 };
 use deft_workflow::{Event, Machine, Recovery, RunEnd, RunError};
 use jiff::Timestamp;
@@ -155,7 +155,7 @@ impl Inner {
             if let Some((skill, change, notices)) =
                 self.aftermath(ending, &pinned, known.take()).await?
             {
-                finish.aftermath = Some(Box::new(Aftermath {
+                finish.aftermath = Some(Box::new(SkillUpdate {
                     id: skill.id,
                     version: skill.version,
                     change,
@@ -226,7 +226,7 @@ impl Inner {
             return Ok(None);
         };
         let timed = SkillTiming::from_row(&row)?;
-        let terms = Terms {
+        let terms = NoticeSettings {
             policy: &pinned.skill.policy,
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
             notify_minutes: self.options.notify_minutes,
@@ -319,7 +319,7 @@ impl Inner {
     }
 
     /// Publishes and logs the end of a run that was cancelled without a driver.
-    pub(crate) async fn tell_closed(&self, run: &RunId) -> Result<(), Error> {
+    pub(crate) async fn publish_end(&self, run: &RunId) -> Result<(), Error> {
         let store = &self.parts.store;
         let Some(row) = store.run(run).await? else {
             return Ok(());

@@ -61,7 +61,7 @@ pub use deft_library::{
     changed_files, check_tools, choose, known_tools, last_good, stored_schedule,
 };
 pub use deft_outbox::{
-    Channel, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox, Parcel,
+    Channel, Delivery, DeliveryError, DeliveryResult, Kind as NoticeKind, Notice, Outbox,
 };
 pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};

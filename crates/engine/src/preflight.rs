@@ -38,9 +38,9 @@ const LISTS: [&str; 8] = [
 ];
 
 /// The names that the condition of a check can read.
-struct Result1(Arc<Value>);
+struct CheckScope(Arc<Value>);
 
-impl Scope for Result1 {
+impl Scope for CheckScope {
     fn get(&self, name: &str) -> Lookup {
         match name {
             "result" => Lookup::Value(Arc::clone(&self.0)),
@@ -181,7 +181,7 @@ impl Inner {
     /// Whether a condition holds; evaluated by the worker if it needs full Python.
     async fn holds(&self, condition: &str, result: Value) -> Result<bool, String> {
         let parsed = Condition::parse(condition).map_err(|error| error.message)?;
-        let result = Result1(Arc::new(result));
+        let result = CheckScope(Arc::new(result));
         match parsed.is_true(&result) {
             Ok(holds) => Ok(holds),
             Err(error) if matches!(error.kind, EvalKind::Unsupported) => {

@@ -93,18 +93,14 @@ impl Engine {
 
     /// Sends a question to a chat. Returns false if it was sent before.
     pub async fn tell_question(&self, question: &Question, to: &str) -> Result<bool, Error> {
-        self.inner.leave_question(question, to).await
+        self.inner.send_question(question, to).await
     }
 }
 
 impl Inner {
     /// Sends a question with its arguments to a receiver that can answer directly. Returns false if it was
     /// sent before.
-    pub(crate) async fn leave_question(
-        &self,
-        question: &Question,
-        to: &str,
-    ) -> Result<bool, Error> {
+    pub(crate) async fn send_question(&self, question: &Question, to: &str) -> Result<bool, Error> {
         let notice = Notice {
             kind: Kind::Question,
             title: String::new(),

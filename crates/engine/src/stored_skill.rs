@@ -2,7 +2,7 @@
 
 use deft_library::fields;
 use deft_model::{Details, Object, Skill};
-use deft_store::{SkillOrigin, SkillRow, Standing};
+use deft_store::{SkillOrigin, SkillRow, SkillState};
 use deft_wire::skill::{Origin, SkillHead, SkillStanding, StoredSkill, TriggerView};
 use deft_wire::skill_policy::PolicyView;
 use deft_workflow::Mask;
@@ -119,7 +119,7 @@ pub fn add_state(head: &mut SkillHead, row: &SkillRow) {
 }
 
 /// Returns the failures and the backoff of a skill.
-pub fn skill_standing(standing: &Standing) -> SkillStanding {
+pub fn skill_standing(standing: &SkillState) -> SkillStanding {
     SkillStanding {
         failures: standing.streak,
         backoff_until: standing.backoff_until,

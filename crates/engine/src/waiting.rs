@@ -6,7 +6,7 @@ use deft_base::read_or_log;
 use deft_library::{PinnedSkill, aftermath};
 use deft_model::{Failure, RunStatus, Tier, WaitKind};
 use deft_outbox::{Kind, Notice};
-use deft_store::{RunFilter, RunRow, SkillChange, Standing, Write};
+use deft_store::{RunFilter, RunRow, SkillChange, SkillState, Write};
 use deft_tools::{Health, ServerState, ToolLookup};
 use jiff::Timestamp;
 
@@ -107,7 +107,7 @@ impl Inner {
             None => false,
         };
         let change = SkillChange {
-            standing: Standing {
+            standing: SkillState {
                 alerted_at: Some(at),
                 ..row.standing.clone()
             },

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use deft_model::{DisabledReason, ExhaustedAction, Failure, FailureClass, Outcome, Policy};
 use deft_outbox::{Kind, Notice};
 use deft_schedule::{LATE, day_and_time, length};
-use deft_store::{NewNotice, SkillChange, SkillRow, SlotStep, Standing, Timeline};
+use deft_store::{NewNotice, SchedulePosition, SkillChange, SkillRow, SkillState, SlotStep};
 use deft_workflow::Recovery;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -69,7 +69,7 @@ impl FinishedRun<'_> {
 }
 
 /// The settings of a skill that matter for the decision.
-pub struct Terms<'a> {
+pub struct NoticeSettings<'a> {
     /// The policy of the skill.
     pub policy: &'a Policy,
     /// Whether the skill fires once.
@@ -88,7 +88,7 @@ pub struct Decision {
 }
 
 /// Decides the effects of the end of a run on its skill.
-pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Decision {
+pub fn decide(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_>) -> Decision {
     let mut decision = Decision {
         change: SkillChange {
             standing: match ended.outcome {
@@ -99,7 +99,7 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
                 | Outcome::Missed
                 | Outcome::Blocked
                 | Outcome::Cancelled
-                | Outcome::Interrupted => Standing {
+                | Outcome::Interrupted => SkillState {
                     last_run_at: Some(ended.at),
                     last_run_status: Some(ended.outcome.to_string()),
                     last_run_summary: Some(ended.summary.clone()),
@@ -140,7 +140,12 @@ pub fn decide(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> Dec
     decision
 }
 
-fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) {
+fn succeeded(
+    decision: &mut Decision,
+    row: &SkillRow,
+    terms: &NoticeSettings<'_>,
+    ended: &FinishedRun<'_>,
+) {
     let standing = &mut decision.change.standing;
     standing.streak = 0;
     standing.backoff_until = None;
@@ -170,7 +175,7 @@ fn succeeded(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: 
 
 /// Returns the remark about a late run: it started late, or it was a one-shot that had to wait. Empty
 /// otherwise.
-fn lateness(terms: &Terms<'_>, ended: &FinishedRun<'_>, waited: bool) -> String {
+fn lateness(terms: &NoticeSettings<'_>, ended: &FinishedRun<'_>, waited: bool) -> String {
     let Some(slot) = ended.slot else {
         return String::new();
     };
@@ -194,7 +199,7 @@ fn also_affected(outage: &KnownOutage) -> String {
 
 /// Whether to send a completion notice (X7): the policy asks for it, the last one is old enough, and the run
 /// has not sent one itself.
-fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> bool {
+fn should_tell(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_>) -> bool {
     let pause = match terms.policy.notify_interval_minutes {
         0 => terms.notify_minutes,
         minutes => minutes,
@@ -208,7 +213,12 @@ fn should_tell(row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) -> bo
     ended.by_slot() && terms.policy.notify_on_completion && !soon && !ended.told && !silent
 }
 
-fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &FinishedRun<'_>) {
+fn failed(
+    decision: &mut Decision,
+    row: &SkillRow,
+    terms: &NoticeSettings<'_>,
+    ended: &FinishedRun<'_>,
+) {
     let streak = row.standing.streak.saturating_add(1);
     decision.change.standing.streak = streak;
     let Some(rest) = deft_schedule::backoff(streak) else {
@@ -223,7 +233,7 @@ fn failed(decision: &mut Decision, row: &SkillRow, terms: &Terms<'_>, ended: &Fi
         let until = until.max(ended.schedule_at);
         // No slot follows the only one, so the end of the backoff becomes the next slot.
         decision.change.standing.backoff_until = None;
-        decision.change.timeline = Some(Timeline {
+        decision.change.timeline = Some(SchedulePosition {
             anchor: None,
             next_at: Some(until),
         });
@@ -247,7 +257,7 @@ fn give_up(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, str
     standing.disabled = Some(DisabledReason::Failures);
     standing.backoff_until = None;
     standing.alerted_at = Some(ended.at);
-    decision.change.timeline = Some(Timeline::default());
+    decision.change.timeline = Some(SchedulePosition::default());
     let text = format!(
         "`{}` failed {streak} times in a row and is disabled: {}\n`deft skills enable {}` enables \
          it again",
@@ -263,7 +273,7 @@ fn pause(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>) {
     let standing = &mut decision.change.standing;
     standing.disabled = Some(DisabledReason::Budget);
     standing.alerted_at = Some(ended.at);
-    decision.change.timeline = Some(Timeline::default());
+    decision.change.timeline = Some(SchedulePosition::default());
     let text = format!(
         "`{}` is paused: {}\n`deft skills enable {}` enables it again",
         row.text.skill, ended.summary, row.text.skill
@@ -346,10 +356,10 @@ pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) ->
     })
 }
 
-fn close_one_shot(decision: &mut Decision, terms: &Terms<'_>, ended: &FinishedRun<'_>) {
+fn close_one_shot(decision: &mut Decision, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_>) {
     if terms.one_shot && ended.by_slot() {
         decision.change.standing.disabled = Some(DisabledReason::OneShotDone);
-        decision.change.timeline = Some(Timeline::default());
+        decision.change.timeline = Some(SchedulePosition::default());
     }
 }
 

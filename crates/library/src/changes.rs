@@ -8,7 +8,7 @@ use deft_base::Error;
 use deft_model::{Authority, DisabledReason, Object};
 use deft_records::{NormalisedRecord, Problem, Refusal, Target, describe_stored};
 use deft_registry::LoadedSkill;
-use deft_store::{NewSkill, PutResult, SkillOrigin, SkillRow, Standing, Timeline};
+use deft_store::{NewSkill, PutResult, SchedulePosition, SkillOrigin, SkillRow, SkillState};
 
 use crate::Library;
 use crate::choice::NamedSkill;
@@ -185,11 +185,11 @@ impl Library {
                 .text(&changed.skill, key, SkillOrigin::File, revision)
                 .text,
             content: overlay.text(),
-            standing: Standing {
+            standing: SkillState {
                 disabled: Some(DisabledReason::Deleted),
                 ..own.map(|row| row.standing.clone()).unwrap_or_default()
             },
-            timeline: Timeline::default(),
+            timeline: SchedulePosition::default(),
             replaces: row.map(|row| (row.id, row.version)),
             at: self.base.now(),
         };

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use deft_base::{Base, Error, read_setting};
 use deft_model::Outage;
-use deft_store::{SkillChange, Standing};
+use deft_store::{SkillChange, SkillState};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
@@ -234,7 +234,7 @@ impl Incidents {
                 break;
             }
             let change = SkillChange {
-                standing: Standing {
+                standing: SkillState {
                     alerted_at: None,
                     ..row.standing.clone()
                 },

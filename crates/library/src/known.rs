@@ -177,7 +177,7 @@ impl SkillSet {
         records: Vec<Record>,
         loaded: Vec<LoadedSkill>,
     ) -> Self {
-        let all = as_they_stand(&files, &rows).joined(loaded);
+        let all = with_enabled_state(&files, &rows).joined(loaded);
         let playbooks = all
             .skills()
             .filter_map(|loaded| Playbook::from_skill(&loaded.skill));
@@ -257,7 +257,7 @@ impl SkillSet {
 }
 
 /// Returns file skills with the enabled state of their rows, which overrides that of the files.
-fn as_they_stand(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot {
+fn with_enabled_state(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snapshot {
     let differs = |loaded: &&Arc<LoadedSkill>| {
         let row = rows.get(loaded.skill.id.as_str());
         row.is_some_and(|row| row.enabled != loaded.skill.policy.enabled)

@@ -12,7 +12,7 @@ use deft_base::{Error, read_or_log};
 use deft_model::{Revision, SkillId};
 use deft_registry::{LoadedSkill, Snapshot, State};
 use deft_skillfile::Moment;
-use deft_store::{GoodFile, SkillFilter, SkillOrigin, SkillRow, Store};
+use deft_store::{ReadableFile, SkillFilter, SkillOrigin, SkillRow, Store};
 
 use crate::Library;
 use crate::skills::{decode, encode_file, is_called, path_of};
@@ -67,7 +67,7 @@ pub async fn last_good(
 /// Reads the stored skill of a file.
 async fn read_good(
     store: &dyn Store,
-    file: &GoodFile,
+    file: &ReadableFile,
     path: &Arc<Path>,
     moment: &Moment,
 ) -> Result<Option<LoadedSkill>, Error> {
@@ -151,7 +151,7 @@ impl Library {
                 && known.get(path) != Some(&revision.as_str())
                 && let Some((_, content)) = encoded(loaded)
             {
-                let good = GoodFile {
+                let good = ReadableFile {
                     path: path.to_owned(),
                     skill: id.to_string(),
                     revision,

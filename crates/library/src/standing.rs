@@ -8,13 +8,14 @@ use deft_model::{DisabledReason, Failure, FailureClass, Outcome, Skill};
 use deft_registry::LoadedSkill;
 use deft_schedule::LATE;
 use deft_store::{
-    NewSkill, PutResult, RunRow, SkillChange, SkillOrigin, SkillRow, SkillText, Standing, Timeline,
+    NewSkill, PutResult, RunRow, SchedulePosition, SkillChange, SkillOrigin, SkillProperties,
+    SkillRow, SkillState,
 };
 use deft_tools::ToolLookup;
 use jiff::Timestamp;
 
 use crate::Library;
-use crate::aftermath::{self, FinishedRun, KnownOutage, Terms};
+use crate::aftermath::{self, FinishedRun, KnownOutage, NoticeSettings};
 use crate::timed::SkillTiming;
 
 impl Library {
@@ -119,18 +120,18 @@ pub(crate) fn may_fire(row: &SkillRow) -> bool {
 
 /// The columns of a skill's row, and its parsed timing.
 pub(crate) struct TimedText {
-    pub(crate) text: SkillText,
+    pub(crate) text: SkillProperties,
     timing: Option<SkillTiming>,
 }
 
 /// Returns the change that disables a skill.
 pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) -> SkillChange {
     SkillChange {
-        standing: Standing {
+        standing: SkillState {
             disabled: Some(why),
             ..row.standing.clone()
         },
-        timeline: Some(Timeline::default()),
+        timeline: Some(SchedulePosition::default()),
         at: now,
     }
 }
@@ -141,7 +142,7 @@ pub fn is_gone(row: &SkillRow) -> bool {
 }
 
 impl Library {
-    pub(crate) fn timeline(&self, timed: &SkillTiming, now: Timestamp) -> Timeline {
+    pub(crate) fn timeline(&self, timed: &SkillTiming, now: Timestamp) -> SchedulePosition {
         timed.enabled(now, &self.base.host_zone())
     }
 
@@ -160,7 +161,7 @@ impl Library {
         revision: String,
     ) -> TimedText {
         let timing = SkillTiming::from_skill(skill, &self.base.moment());
-        let text = SkillText {
+        let text = SkillProperties {
             skill: key,
             agent_id: skill.policy.agent_id.clone(),
             name: skill.name.clone(),
@@ -186,14 +187,14 @@ impl Library {
         let disabled = self.first_standing(skill, timing.as_ref(), now);
         let timeline = match (disabled, timing) {
             (None, Some(timed)) => self.timeline(&timed, now),
-            _ => Timeline::default(),
+            _ => SchedulePosition::default(),
         };
         NewSkill {
             text,
             content,
-            standing: Standing {
+            standing: SkillState {
                 disabled,
-                ..Standing::default()
+                ..SkillState::default()
             },
             timeline,
             replaces: None,
@@ -280,14 +281,14 @@ impl Library {
             (ReplacedBy::ByTool, Some(why)) if !skill.policy.enabled => Some(why),
             _ => first,
         };
-        new.standing = Standing {
+        new.standing = SkillState {
             disabled: kept,
             streak: 0,
             backoff_until: None,
             ..row.standing.clone()
         };
         if kept.is_some() {
-            new.timeline = Timeline::default();
+            new.timeline = SchedulePosition::default();
         } else if same_timing && row.standing.disabled.is_none() {
             new.timeline = row.timeline;
         }
@@ -299,7 +300,7 @@ impl Library {
         let timed = SkillTiming::from_row(row)?;
         let timeline = timed.map(|timed| match timed.awaited(row) {
             // Its time may have passed while it waited; then the misfire rule decides.
-            Some(at) => Timeline {
+            Some(at) => SchedulePosition {
                 anchor: None,
                 next_at: Some(at),
             },
@@ -308,7 +309,7 @@ impl Library {
         // A skill that was enabled before keeps its phase.
         let timeline = timeline.filter(|_| row.standing.disabled.is_some());
         Ok(SkillChange {
-            standing: Standing {
+            standing: SkillState {
                 disabled: None,
                 streak: 0,
                 backoff_until: None,
@@ -383,7 +384,7 @@ impl Library {
     ) -> Result<bool, Error> {
         let timed = SkillTiming::from_row(row)?;
         let policy = deft_model::Policy::default();
-        let terms = Terms {
+        let terms = NoticeSettings {
             policy: &policy,
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
             notify_minutes: self.settings.notify_minutes,

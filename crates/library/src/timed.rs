@@ -4,7 +4,7 @@ use deft_base::{Error, read_stored};
 use deft_model::{DisabledReason, Misfire, Skill, SkillEvent};
 use deft_schedule::{Cron, Rule, Schedule, parse_at, parse_zone};
 use deft_skillfile::Moment;
-use deft_store::{SkillRow, Timeline};
+use deft_store::{SchedulePosition, SkillRow};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -153,12 +153,12 @@ impl SkillTiming {
 
     /// Returns the timeline of a skill that is enabled now: an interval starts to count, and past slots are
     /// dropped.
-    pub(crate) fn enabled(&self, now: Timestamp, host: &TimeZone) -> Timeline {
+    pub(crate) fn enabled(&self, now: Timestamp, host: &TimeZone) -> SchedulePosition {
         // Whole seconds, so that listings show the exact instant.
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         let anchor = self.every_minutes.map(|_| second);
         let schedule = self.schedule(anchor, host);
-        Timeline {
+        SchedulePosition {
             anchor,
             next_at: schedule.and_then(|schedule| schedule.next_after(now)),
         }

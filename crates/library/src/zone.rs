@@ -6,7 +6,7 @@
 
 use deft_base::Error;
 use deft_model::Trigger;
-use deft_store::{SkillChange, SkillFilter, SkillRow, Timeline};
+use deft_store::{SchedulePosition, SkillChange, SkillFilter, SkillRow};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -65,7 +65,11 @@ impl Library {
 }
 
 /// Returns the next slot of a skill in a zone if it differs. A slot that is due already stays.
-fn moved(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Result<Option<Timeline>, Error> {
+fn moved(
+    row: &SkillRow,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Result<Option<SchedulePosition>, Error> {
     let Some(timing) = SkillTiming::from_row(row)? else {
         return Ok(None);
     };
@@ -77,7 +81,7 @@ fn moved(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Result<Option<Timel
     }
     let schedule = timing.schedule(row.timeline.anchor, zone);
     let next_at = schedule.and_then(|schedule| schedule.next_after(now));
-    let timeline = Timeline {
+    let timeline = SchedulePosition {
         next_at,
         ..row.timeline
     };

@@ -48,7 +48,7 @@ impl Provider for Http {
     }
 
     fn ping(&self) -> Pong<'_> {
-        Box::pin(self.knock())
+        Box::pin(self.ping_provider())
     }
 }
 
@@ -86,7 +86,7 @@ impl Http {
         }
     }
 
-    async fn knock(&self) -> Result<(), ProviderFailure> {
+    async fn ping_provider(&self) -> Result<(), ProviderFailure> {
         let mut last = Ok(());
         for path in exchange::wire(self.options.provider).pings() {
             let (head, body) = self.get(path).await?;

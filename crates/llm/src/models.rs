@@ -48,11 +48,11 @@ pub struct Answer {
 #[derive(Clone, Default)]
 pub struct Models {
     all: Arc<[ModelOptions]>,
-    behind: Arc<[Behind]>,
+    behind: Arc<[ModelBackend]>,
 }
 
 /// The provider and the limit of a model.
-pub(crate) struct Behind {
+pub(crate) struct ModelBackend {
     pub(crate) provider: Arc<dyn Provider>,
     /// A permit for each concurrent call.
     pub(crate) places: Semaphore,
@@ -91,7 +91,7 @@ impl Models {
             .map(|(options, provider)| {
                 let places = options.concurrency.clamp(1, Semaphore::MAX_PERMITS);
                 let places = Semaphore::new(places);
-                (options, Behind { provider, places })
+                (options, ModelBackend { provider, places })
             })
             .unzip();
         Self {
@@ -127,7 +127,7 @@ impl Models {
         Err(named(name, failure))
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<(&ModelOptions, &Behind)> {
+    pub(crate) fn find(&self, name: &str) -> Option<(&ModelOptions, &ModelBackend)> {
         let place = self.all.iter().position(|model| model.name == name)?;
         Some((self.all.get(place)?, self.behind.get(place)?))
     }

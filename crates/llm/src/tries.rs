@@ -8,7 +8,7 @@ use std::time::Duration;
 use deft_model::{Failure, FailureClass, ModelReply};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::models::{Behind, named, unknown};
+use crate::models::{ModelBackend, named, unknown};
 use crate::provider_failure::ProviderFailure;
 use crate::wait::{PATIENCE, backoff, words};
 use crate::{Answer, Ask, Delta, ModelOptions, Models};
@@ -121,7 +121,11 @@ impl<'a> Tries<'a> {
     }
 
     /// Asks one model until it replies or is given up.
-    async fn model(&mut self, options: &ModelOptions, behind: &Behind) -> Result<ModelReply, Over> {
+    async fn model(
+        &mut self,
+        options: &ModelOptions,
+        behind: &ModelBackend,
+    ) -> Result<ModelReply, Over> {
         let mut tries = 0;
         let mut before = None;
         loop {
@@ -143,7 +147,11 @@ impl<'a> Tries<'a> {
     }
 
     /// Makes one try, within the model's concurrency limit.
-    async fn once(&mut self, options: &ModelOptions, behind: &Behind) -> Result<ModelReply, Over> {
+    async fn once(
+        &mut self,
+        options: &ModelOptions,
+        behind: &ModelBackend,
+    ) -> Result<ModelReply, Over> {
         let place = behind.places.acquire();
         let place = match self.end {
             Some((end, _)) => timeout_at(end, place).await.map_err(|_| Over::Time(None))?,

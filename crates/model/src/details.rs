@@ -19,7 +19,7 @@ macro_rules! details {
                 key: stringify!($field),
                 help: $help,
                 most: details!(@most $( $most )?),
-                place: DetailPlace::$takes(|details| &mut details.$field),
+                place: DetailAccessor::$takes(|details| &mut details.$field),
             } ),+ ];
         }
     };
@@ -39,12 +39,12 @@ pub struct DetailRow {
     /// Maximum number of characters of the text, or of each text.
     pub most: Option<u32>,
     /// Accessor for the value.
-    pub place: DetailPlace,
+    pub place: DetailAccessor,
 }
 
 /// Accessor for the value of a descriptive field; the variant is the type of the field.
 #[derive(Clone, Copy)]
-pub enum DetailPlace {
+pub enum DetailAccessor {
     /// A text.
     Text(fn(&mut Details) -> &mut Option<String>),
     /// A list of texts.
@@ -63,8 +63,8 @@ impl Details {
     pub fn entries(&self) -> Vec<(&'static str, Value)> {
         let mut all = self.clone();
         let mut value = |place| match place {
-            DetailPlace::Text(text) => text(&mut all).take().map(|text| json!(text)),
-            DetailPlace::Texts(texts) => {
+            DetailAccessor::Text(text) => text(&mut all).take().map(|text| json!(text)),
+            DetailAccessor::Texts(texts) => {
                 let texts = std::mem::take(texts(&mut all));
                 (!texts.is_empty()).then(|| json!(texts))
             }

@@ -41,7 +41,7 @@ pub use chat::{
 };
 pub use choice::{Choice, nearest, nearest_name};
 pub use clip::{clip, clip_value};
-pub use details::{DetailPlace, DetailRow, Details};
+pub use details::{DetailAccessor, DetailRow, Details};
 pub use entry::PromptEntry;
 pub use event_type::EventType;
 pub use failure::{Failure, Outage};

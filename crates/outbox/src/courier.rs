@@ -26,12 +26,12 @@ pub trait Channel: Send + Sync + 'static {
     /// Delivers a message.
     fn deliver<'a>(
         &'a self,
-        parcel: &'a Parcel<'a>,
+        parcel: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>>;
 }
 
 /// A notice that is being delivered.
-pub struct Parcel<'a> {
+pub struct Delivery<'a> {
     /// The message.
     pub notice: &'a Notice,
     /// The idempotency key: the same for every try, so that a receiver can detect duplicates.
@@ -40,7 +40,7 @@ pub struct Parcel<'a> {
     store: &'a dyn Store,
 }
 
-impl<'a> Parcel<'a> {
+impl<'a> Delivery<'a> {
     /// Returns a parcel for a row of the outbox, which stores how many parts have arrived.
     pub fn new(notice: &'a Notice, key: &'a str, row: &'a NoticeRow, store: &'a dyn Store) -> Self {
         Self {
@@ -239,7 +239,7 @@ impl Outbox {
         let key = key_of(row);
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
-                let parcel = Parcel::new(&notice, &key, row, &**self.base.store());
+                let parcel = Delivery::new(&notice, &key, row, &**self.base.store());
                 let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }

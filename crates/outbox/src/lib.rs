@@ -6,5 +6,5 @@
 mod courier;
 mod notice;
 
-pub use courier::{Channel, DeliveryError, DeliveryResult, Outbox, Parcel};
+pub use courier::{Channel, Delivery, DeliveryError, DeliveryResult, Outbox};
 pub use notice::{Kind, Notice};

@@ -9,7 +9,7 @@ use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, Severit
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::names::{WORDED, is_timing, phrase_field, says_when};
+use crate::names::{PROSE_TIMINGS, is_timing, phrase_field, says_when};
 use crate::place::{self, WrittenRecord};
 use crate::refusal::{Problem, Refusal};
 
@@ -204,7 +204,7 @@ impl Reader<'_> {
     fn read(&self, key: &str) -> Option<Result<Option<FireTime>, deft_schedule::Error>> {
         let value = self.config()?.get(key)?;
         // A number in quotes is an invalid number and not prose, except in fields for prose.
-        let prose = WORDED.contains(&key) || crate::json::number(value).is_none();
+        let prose = PROSE_TIMINGS.contains(&key) || crate::json::number(value).is_none();
         let text = value.as_str().filter(|_| prose)?;
         let zone = self.zone();
         let clock = PhraseClock {

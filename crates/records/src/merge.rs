@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::json;
 use crate::names::says_when;
-use crate::normalise::{COMPLETE, Draft, NormalisedRecord, SHAPE, first_sentence, plan_tools};
+use crate::normalise::{DEFAULT_FIXES, Draft, NormalisedRecord, SHAPE, first_sentence, plan_tools};
 
 /// Merges the changes that a model sends into a stored record.
 ///
@@ -41,7 +41,7 @@ pub fn merge(existing: &Object, changes: &Object, moment: &Moment) -> Normalised
     let retimed = given.is_timed();
     for (key, value) in given.record {
         match (key.as_str(), value) {
-            ("trigger_config", Value::Object(config)) => retime(&mut draft, config),
+            ("trigger_config", Value::Object(config)) => replace_timing(&mut draft, config),
             (_, Value::Null) => {
                 if json::take(&mut draft.record, &key).is_some() {
                     draft.note(format!("removed {key}"));
@@ -50,8 +50,8 @@ pub fn merge(existing: &Object, changes: &Object, moment: &Moment) -> Normalised
             (_, value) => drop(draft.record.insert(key, value)),
         }
     }
-    untime(&mut draft, asked, retimed);
-    draft.mend(&[COMPLETE]);
+    align_trigger_type(&mut draft, asked, retimed);
+    draft.mend(&[DEFAULT_FIXES]);
     draft.finish()
 }
 
@@ -89,7 +89,7 @@ fn forget(draft: &mut Draft<'_>, changes: &Object) {
 }
 
 /// Replaces the old timing, or only its time zone.
-fn retime(draft: &mut Draft<'_>, mut config: Object) {
+fn replace_timing(draft: &mut Draft<'_>, mut config: Object) {
     let timed = |config: &Object| {
         config
             .iter()
@@ -137,7 +137,7 @@ fn retime(draft: &mut Draft<'_>, mut config: Object) {
 
 /// Keeps timing and trigger type consistent: another type removes the timing, and removing the timing removes
 /// the type `cron`.
-fn untime(draft: &mut Draft<'_>, asked: bool, retimed: bool) {
+fn align_trigger_type(draft: &mut Draft<'_>, asked: bool, retimed: bool) {
     let kind = draft.record.get("trigger_type").and_then(Value::as_str);
     let (kind, timed) = (kind.map(str::to_owned), draft.is_timed());
     match kind.as_deref() {

@@ -69,7 +69,7 @@ pub(crate) const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// Names that models use instead of `instructions`.
-pub(crate) const PROSE: &[&str] = &[
+pub(crate) const INSTRUCTION_ALIASES: &[&str] = &[
     "prompt", "task", "message", "body", "content", "text", "goal", "payload",
 ];
 
@@ -153,7 +153,7 @@ pub(crate) const INTERVALS: &[(&str, f64)] = &[
 ];
 
 /// Timing fields whose value is prose.
-pub(crate) const WORDED: &[&str] = &["schedule", "every", "interval", "when", "at", "in"];
+pub(crate) const PROSE_TIMINGS: &[&str] = &["schedule", "every", "interval", "when", "at", "in"];
 
 /// Returns how the words in a field of `trigger_config` are interpreted.
 pub(crate) fn phrase_field(key: &str) -> PhraseField {
@@ -169,13 +169,15 @@ pub(crate) fn phrase_field(key: &str) -> PhraseField {
 /// Whether a key of `trigger_config` contains a timing, in any form.
 pub(crate) fn says_when(key: &str) -> bool {
     let timed = |table: &[(&str, f64)]| table.iter().any(|(name, _)| *name == key);
-    STORED.contains(&key) || WORDED.contains(&key) || timed(DELAYS) || timed(INTERVALS)
+    STORED.contains(&key) || PROSE_TIMINGS.contains(&key) || timed(DELAYS) || timed(INTERVALS)
 }
 
 /// Returns the field of `trigger_config` that `name` stands for.
 pub(crate) fn timing(name: &str) -> Option<&'static str> {
     let counted = DELAYS.iter().chain(INTERVALS).map(|(own, _)| *own);
-    let mut own = counted.chain(WORDED.iter().copied()).chain(["timezone"]);
+    let mut own = counted
+        .chain(PROSE_TIMINGS.iter().copied())
+        .chain(["timezone"]);
     own.find(|own| alike(own, name))
         .or_else(|| meant(name, TIMINGS))
 }

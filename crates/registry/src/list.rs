@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use deft_skillfile::{Diagnostic, FileKind, Rule, Severity};
 
-use crate::territory::Territory;
+use crate::territory::AllowedFolders;
 
 /// Folders that never contain skills.
 pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
@@ -33,7 +33,7 @@ pub(crate) struct Listing {
 const MAX_NAMES: usize = 100_000;
 
 /// Lists a folder. Entries that cannot be inspected are skipped.
-pub(crate) fn list(path: &Path, territory: &Territory) -> io::Result<Listing> {
+pub(crate) fn list(path: &Path, territory: &AllowedFolders) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let mut entries = fs::read_dir(path)?.flatten();
     for entry in entries.by_ref().take(MAX_NAMES) {

@@ -9,7 +9,7 @@ use deft_skillfile::{Diagnostic, Rule, Severity};
 use crate::digest::digest_file;
 use crate::list::{Listing, is_litter, list};
 use crate::stamp::Stamp;
-use crate::territory::Territory;
+use crate::territory::AllowedFolders;
 use crate::unit::LoadedSkill;
 
 /// Maximum number of files listed for one skill; a folder with more is a checkout and not a skill.
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 8;
 
 /// The contents of a skill's folder.
 #[derive(Default)]
-pub(crate) struct Around {
+pub(crate) struct SkillFolderContents {
     /// Files that belong to the skill, with their stamps, by path.
     pub files: Vec<(String, Stamp)>,
     /// Folders that contain them.
@@ -38,8 +38,12 @@ const MAX_LEFT_OUT: usize = 100;
 
 /// Collects the files next to a `SKILL.md` without reading their content. `files` and `folders` are the
 /// entries of the skill's own folder.
-pub(crate) fn collect(files: &[PathBuf], folders: &[PathBuf], territory: &Territory) -> Around {
-    let mut around = Around::default();
+pub(crate) fn collect(
+    files: &[PathBuf],
+    folders: &[PathBuf],
+    territory: &AllowedFolders,
+) -> SkillFolderContents {
+    let mut around = SkillFolderContents::default();
     files.iter().for_each(|path| around.add_file(path, ""));
     folders
         .iter()
@@ -50,7 +54,7 @@ pub(crate) fn collect(files: &[PathBuf], folders: &[PathBuf], territory: &Territ
     around
 }
 
-impl Around {
+impl SkillFolderContents {
     fn add_file(&mut self, path: &Path, prefix: &str) {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             return;
@@ -67,7 +71,7 @@ impl Around {
     }
 
     /// Links to folders are not followed: they may lead anywhere.
-    fn add_folder(&mut self, path: &Path, prefix: &str, depth: usize, territory: &Territory) {
+    fn add_folder(&mut self, path: &Path, prefix: &str, depth: usize, territory: &AllowedFolders) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_symlink() || is_litter(&name) {
             return;
@@ -91,7 +95,7 @@ impl Around {
         listing: &Listing,
         prefix: &str,
         depth: usize,
-        territory: &Territory,
+        territory: &AllowedFolders,
     ) {
         let refused = listing
             .refused

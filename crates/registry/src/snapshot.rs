@@ -64,7 +64,7 @@ impl Snapshot {
 
     /// Restores the last valid state of skills whose files are broken, if it is in `last_good`.
     #[must_use]
-    pub fn recalled(self, options: &Options, last_good: Vec<LoadedSkill>) -> Self {
+    pub fn with_last_good(self, options: &Options, last_good: Vec<LoadedSkill>) -> Self {
         if last_good.is_empty() {
             return self;
         }

@@ -12,7 +12,7 @@ use deft_skillfile::{Diagnostic, Moment, Rule};
 
 use crate::options::Options;
 use crate::stamp::FolderId;
-use crate::territory::Territory;
+use crate::territory::AllowedFolders;
 use crate::unit::Unit;
 
 /// State shared by all folders of one scan.
@@ -25,7 +25,7 @@ pub(crate) struct Survey<'a> {
     /// Files that are read again even if they look unchanged, because an event named them.
     pub forced: &'a HashSet<PathBuf>,
     /// The folders that links may lead into.
-    pub territory: Territory,
+    pub territory: AllowedFolders,
     /// The number of folders read so far.
     entered: AtomicUsize,
     /// The number of them that were reached through a link.
@@ -45,7 +45,7 @@ impl<'a> Survey<'a> {
             moment,
             live,
             forced,
-            territory: Territory::new(options),
+            territory: AllowedFolders::new(options),
             entered: AtomicUsize::new(0),
             linked: AtomicUsize::new(0),
             began: Instant::now(),

@@ -14,12 +14,12 @@ use crate::options::Options;
 
 /// The folders that links may lead into.
 #[derive(Debug)]
-pub(crate) struct Territory {
+pub(crate) struct AllowedFolders {
     /// The canonical paths.
     folders: Vec<PathBuf>,
 }
 
-impl Territory {
+impl AllowedFolders {
     pub(crate) fn new(options: &Options) -> Self {
         let real = options
             .followed()

@@ -20,7 +20,7 @@ pub(crate) struct Tree {
 
 /// Folders to read again, parents before children. The value says whether an event named the folder itself,
 /// so that everything below it must be read too.
-type Homes = BTreeMap<PathBuf, bool>;
+type FoldersToRead = BTreeMap<PathBuf, bool>;
 
 impl Tree {
     /// Reads everything; folders that look unchanged keep their state. `live` means that files may be
@@ -51,9 +51,9 @@ impl Tree {
         let new_roots = options
             .followed()
             .filter(|root| !self.folders.contains_key(*root) && root.is_dir());
-        let mut homes: Homes = new_roots.map(|root| (root.clone(), true)).collect();
+        let mut homes: FoldersToRead = new_roots.map(|root| (root.clone(), true)).collect();
         for path in paths {
-            if let Some(home) = self.home_of(options, path) {
+            if let Some(home) = self.folder_to_read(options, path) {
                 *homes.entry(home.to_path_buf()).or_default() |= home == path;
             }
         }
@@ -63,7 +63,7 @@ impl Tree {
         let mut tree = self.clone();
         while let Some((path, named)) = homes.pop_first() {
             // The folder may have been removed by a previous iteration.
-            if let Some(home) = tree.home_of(options, &path).map(Path::to_path_buf) {
+            if let Some(home) = tree.folder_to_read(options, &path).map(Path::to_path_buf) {
                 let named = named && home == path;
                 tree.reread(&survey, &home, named, &mut homes);
             }
@@ -97,17 +97,17 @@ impl Tree {
     }
 
     /// Returns the folder to read when `path` changed: the nearest known folder, or a new root.
-    fn home_of<'a>(&self, options: &Options, path: &'a Path) -> Option<&'a Path> {
+    fn folder_to_read<'a>(&self, options: &Options, path: &'a Path) -> Option<&'a Path> {
         path.ancestors()
             .find(|above| self.folders.contains_key(*above) || options.is_root(above))
     }
 
     /// Reads one folder again, and below it new folders, or all of them if they may have changed too.
-    fn reread(&mut self, survey: &Survey<'_>, path: &Path, named: bool, homes: &mut Homes) {
+    fn reread(&mut self, survey: &Survey<'_>, path: &Path, named: bool, homes: &mut FoldersToRead) {
         let old = self.folders.get(path).cloned();
         if !path.is_dir() {
             self.remove_below(path);
-            self.ask_above(survey.options, path, homes);
+            self.schedule_parent(survey.options, path, homes);
             return;
         }
         let visit = old
@@ -135,19 +135,19 @@ impl Tree {
         self.folders.insert(path.to_path_buf(), Arc::new(folder));
         self.folders.extend(found);
         if named || became_other {
-            self.ask_above(survey.options, path, homes);
+            self.schedule_parent(survey.options, path, homes);
         }
     }
 
     /// Schedules the parent of a folder that was added, removed or changed its kind: the folder may now be
     /// one of its children, or contain files of its skill.
-    fn ask_above(&self, options: &Options, path: &Path, homes: &mut Homes) {
+    fn schedule_parent(&self, options: &Options, path: &Path, homes: &mut FoldersToRead) {
         if options.is_root(path) {
             return;
         }
         let above = path
             .parent()
-            .and_then(|parent| self.home_of(options, parent));
+            .and_then(|parent| self.folder_to_read(options, parent));
         if let Some(above) = above {
             homes.entry(above.to_path_buf()).or_default();
         }

@@ -62,7 +62,7 @@ impl Watcher {
         // A file may have changed between the first scan and the first watch.
         self.guarded(shared, |watcher| {
             shared.replace(shared.current().catch_up(&shared.options, &shared.now()));
-            watcher.cover_all(shared);
+            watcher.add_all_watches(shared);
         });
         let mut next_rescan = Instant::now() + self.pause(&shared.options);
         let mut waiting = None;
@@ -130,11 +130,11 @@ impl Watcher {
             .flatten()
             .for_each(|path| self.forget(path));
         reread(shared, touched);
-        self.cover_all(shared);
+        self.add_all_watches(shared);
     }
 
     /// Sets watches until none is missing.
-    fn cover_all(&mut self, shared: &Shared) {
+    fn add_all_watches(&mut self, shared: &Shared) {
         let mut fresh = self.cover(shared);
         while !fresh.is_empty() {
             reread(shared, Some(&fresh));

@@ -158,7 +158,7 @@ pub fn due(
         passed: Vec::new(),
     };
     if let Some(until) = backoff_until {
-        walk.pass_before(until, OmitReason::Backoff { until });
+        walk.omit_before(until, OmitReason::Backoff { until });
     }
     walk.misfire(rule);
     let fire = walk.next.filter(|slot| *slot <= now).map(|at| Slot {
@@ -193,13 +193,13 @@ impl Walk<'_> {
         let on_time = before(self.now, LATE);
         let in_window = before(self.now, rule.window.max(SignedDuration::ZERO)).min(on_time);
         match rule.misfire {
-            Misfire::Skip => self.pass_before(on_time, OmitReason::Skipped),
-            Misfire::All => self.pass_before(in_window, too_late),
+            Misfire::Skip => self.omit_before(on_time, OmitReason::Skipped),
+            Misfire::All => self.omit_before(in_window, too_late),
             Misfire::Once => match self.stand_in(on_time) {
                 Some(into) if into >= in_window => {
-                    self.pass_before(into, OmitReason::Coalesced { into });
+                    self.omit_before(into, OmitReason::Coalesced { into });
                 }
-                Some(_) => self.pass_before(on_time, too_late),
+                Some(_) => self.omit_before(on_time, too_late),
                 None => {}
             },
         }
@@ -214,7 +214,7 @@ impl Walk<'_> {
     }
 
     /// Omits the due slots earlier than `limit`.
-    fn pass_before(&mut self, limit: Timestamp, why: OmitReason) {
+    fn omit_before(&mut self, limit: Timestamp, why: OmitReason) {
         let last = before(limit, TICK).min(self.now);
         let Some(slot) = self.next.filter(|slot| *slot <= last && *slot < limit) else {
             return;

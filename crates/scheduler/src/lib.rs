@@ -29,7 +29,7 @@ use jiff::Timestamp;
 pub use health::{Check, CheckStatus, Checks};
 pub use hooks::{HookDelivery, HookFire};
 pub use pool::Pool;
-pub use pulse::{Ahead, ClockCheck};
+pub use pulse::{ClockCheck, SkillAhead};
 pub use start::StartedRun;
 pub use ticker::TickReport;
 

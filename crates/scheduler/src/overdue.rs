@@ -9,7 +9,9 @@ use deft_engine::new_run_id;
 use deft_library::aftermath;
 use deft_model::{DisabledReason, Failure, FailureClass, Outcome};
 use deft_schedule::LATE;
-use deft_store::{PassedSlots, SkillChange, SkillFilter, SkillRow, SlotStep, Standing, Timeline};
+use deft_store::{
+    PassedSlots, SchedulePosition, SkillChange, SkillFilter, SkillRow, SkillState, SlotStep,
+};
 use deft_tools::ToolLookup;
 use jiff::{SignedDuration, Timestamp};
 
@@ -55,11 +57,11 @@ impl Scheduler {
     ) -> Result<(), Error> {
         let why = self.lacks(&row);
         let change = SkillChange {
-            standing: Standing {
+            standing: SkillState {
                 disabled: None,
                 ..row.standing.clone()
             },
-            timeline: Some(Timeline {
+            timeline: Some(SchedulePosition {
                 anchor: None,
                 next_at: Some(slot),
             }),

@@ -69,7 +69,7 @@ impl Pool {
         self.sweeps.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_sweeps(&self, sweeps: bool) {
+    pub(crate) fn set_may_have_missed(&self, sweeps: bool) {
         self.sweeps.store(sweeps, Ordering::Relaxed);
     }
 

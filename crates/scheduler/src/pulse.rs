@@ -25,12 +25,12 @@ pub struct ClockCheck {
     /// When the newest run began or ended, if that lies in the future.
     pub newest: Option<Timestamp>,
     /// Skills that have skipped slots which are still to come.
-    pub ahead: Vec<Ahead>,
+    pub ahead: Vec<SkillAhead>,
 }
 
 /// A skill whose slots were decided further than the clock has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ahead {
+pub struct SkillAhead {
     /// The skill.
     pub skill: String,
     /// Its stored next slot; it does not fire before.
@@ -49,7 +49,7 @@ impl Scheduler {
         })
     }
 
-    async fn skills_ahead(&self, limit: Timestamp) -> Result<Vec<Ahead>, Error> {
+    async fn skills_ahead(&self, limit: Timestamp) -> Result<Vec<SkillAhead>, Error> {
         let timed = SkillFilter {
             enabled: Some(true),
             trigger: Some(Trigger::Cron),
@@ -70,7 +70,7 @@ impl Scheduler {
             let schedule = timing.schedule(row.timeline.anchor, &zone);
             let next = schedule.and_then(|schedule| schedule.next_after(limit));
             if begins_later || next.is_some_and(|next| next < until) {
-                ahead.push(Ahead {
+                ahead.push(SkillAhead {
                     skill: row.text.skill,
                     until,
                 });

@@ -234,7 +234,7 @@ impl Scheduler {
         Ok(())
     }
 
-    async fn glance(&self) -> Result<(), Error> {
+    async fn watch_store(&self) -> Result<(), Error> {
         let mut seen = self.store().version().await?;
         loop {
             tokio::time::sleep(GLANCE).await;
@@ -295,7 +295,7 @@ impl Work {
                         .await
                 }
                 Self::Tools => scheduler.follow_tools().await,
-                Self::Glances => scheduler.glance().await,
+                Self::Glances => scheduler.watch_store().await,
                 Self::Orphans => scheduler.recover_orphans().await,
                 Self::Models => scheduler.watch_models().await,
                 Self::Events => scheduler.watch_events().await,

@@ -112,7 +112,7 @@ impl Scheduler {
         };
         let due = self.store().due_skills(None, late, limit).await?;
         let SlotDecisions { passing, firing } = self.decide(due, now);
-        pool.set_sweeps(!passing.is_empty());
+        pool.set_may_have_missed(!passing.is_empty());
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
@@ -287,7 +287,7 @@ impl Scheduler {
             Ok(AdmittedRun::Over(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
                 Ok(SlotStart::Stored(SlotResult::Run(run.id)))
             }
-            Ok(AdmittedRun::Over(Admission::Existing(_))) => self.go_past(coming).await,
+            Ok(AdmittedRun::Over(Admission::Existing(_))) => self.skip_recorded_slot(coming).await,
             Err(Error::SlotGone { .. }) => Ok(SlotStart::Stored(SlotResult::Gone)),
             Ok(AdmittedRun::Leased(leased)) => Ok(SlotStart::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
@@ -297,7 +297,7 @@ impl Scheduler {
 
     /// Advances the skill past a slot that already has a row, from before the clock was set back or the skill
     /// was created anew.
-    async fn go_past(&self, coming: NextSlot) -> Result<SlotStart, Error> {
+    async fn skip_recorded_slot(&self, coming: NextSlot) -> Result<SlotStart, Error> {
         self.store().pass_slots(vec![coming.step]).await?;
         Ok(SlotStart::Stored(SlotResult::Gone))
     }
@@ -399,7 +399,7 @@ fn overlap(coming: &NextSlot, policy: &Policy) -> Option<Overlap> {
 }
 
 /// Returns a step that ends the timeline of a skill with unreadable timing.
-fn nothing_left(row: &SkillRow, now: Timestamp) -> SlotStep {
+fn end_timeline(row: &SkillRow, now: Timestamp) -> SlotStep {
     SlotStep {
         id: row.id,
         from: row.timeline.next_at.unwrap_or(now),
@@ -436,7 +436,7 @@ impl Scheduler {
                     coming.step.notice = aftermath::lost(&row, &coming.step, &zone, self.now());
                     decided.passing.push(coming.step);
                 }
-                None => decided.passing.push(nothing_left(&row, now)),
+                None => decided.passing.push(end_timeline(&row, now)),
             }
         }
         decided

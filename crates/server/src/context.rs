@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use deft_service::audit::AuditLog;
-use deft_service::hooks::HookBook;
+use deft_service::hooks::HookConfigs;
 use deft_service::runs::Runner;
 use deft_service::telemetry::Metrics;
 use deft_service::tokens::TokenBook;
@@ -48,7 +48,7 @@ pub(crate) struct Server {
     pub(crate) hub: Hub,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) limits: Limits,
-    pub(crate) hooks: HookBook,
+    pub(crate) hooks: HookConfigs,
     /// Permits for receiving deliveries of hooks.
     pub(crate) deliveries: Arc<Deliveries>,
     /// Places for deliveries that block a thread, apart from those of requests: a slow keyring delays deliveries only.

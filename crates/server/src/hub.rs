@@ -89,19 +89,19 @@ impl Hub {
     /// Reads and broadcasts new events until the daemon stops.
     pub(crate) async fn follow(&self, app: &App, stop: &CancellationToken) {
         tokio::select! {
-            () = self.follow_on(app) => {}
+            () = self.follow_forever(app) => {}
             () = stop.cancelled() => {}
         }
     }
 
-    async fn follow_on(&self, app: &App) {
+    async fn follow_forever(&self, app: &App) {
         loop {
             self.wanted.notified().await;
             // Subscribe only now: an engine without listeners publishes nothing.
             let mut bell = EventBell::listen(app);
             while !self.rest() {
                 let looked = Instant::now();
-                self.hand_out(app).await;
+                self.broadcast_new_events(app).await;
                 bell.wait().await;
                 tokio::time::sleep_until(looked + PACE).await;
             }
@@ -116,7 +116,7 @@ impl Hub {
     }
 
     /// Broadcasts all events stored after the last one.
-    async fn hand_out(&self, app: &App) {
+    async fn broadcast_new_events(&self, app: &App) {
         loop {
             let after = self.state.lock().position;
             let page = match runs::events_after(app, after, PAGE).await {

@@ -46,10 +46,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use deft_service::audit::AuditLog;
-use deft_service::daemon::{Guest, Host, ServerConfig};
-use deft_service::hooks::HookBook;
+use deft_service::daemon::{Host, ServerConfig, ServerHandle};
+use deft_service::hooks::HookConfigs;
 use deft_service::kept_replies::ReplyFiles;
-use deft_service::tls::{TlsBook, TlsFiles};
+use deft_service::tls::{TlsFiles, TlsReloader};
 use deft_service::tokens::TokenBook;
 use deft_wire::Done;
 use deft_wire::listener::ListenerState;
@@ -65,12 +65,12 @@ use crate::replies::Replies;
 
 /// Starts the listener as configured. The daemon also works without it: a failure is logged and returned in
 /// the guest's state.
-pub fn start(host: Host) -> Guest {
+pub fn start(host: Host) -> ServerHandle {
     if !host.config.enabled {
-        return Guest::default();
+        return ServerHandle::default();
     }
     match begin(host) {
-        Ok((url, task)) => Guest {
+        Ok((url, task)) => ServerHandle {
             state: Some(ListenerState::at(url)),
             task: Some(task),
         },
@@ -80,7 +80,7 @@ pub fn start(host: Host) -> Guest {
                 "cannot serve the API: {}",
                 failure.message
             );
-            Guest {
+            ServerHandle {
                 state: Some(ListenerState::failed(&failure)),
                 task: None,
             }
@@ -91,7 +91,7 @@ pub fn start(host: Host) -> Guest {
 fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
     let config = &host.config;
     let tls = TlsFiles::from_config(config)?
-        .map(TlsBook::open)
+        .map(TlsReloader::open)
         .transpose()?;
     let (listener, address) = listen::bind(&config.listen, tls.is_some())?;
     let url = public_url(config, address, tls.is_some());
@@ -111,7 +111,7 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
             request_timeout: config.request_timeout,
             connections: config.max_connections,
         },
-        hooks: HookBook::open(&home),
+        hooks: HookConfigs::open(&home),
         deliveries: Arc::default(),
         delivery_threads: Semaphore::new(DELIVERY_THREADS),
         threads: Semaphore::new(THREADS),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use deft_service::tls::TlsBook;
+use deft_service::tls::TlsReloader;
 use deft_wire::problem::PROBLEM_TYPE;
 use deft_wire::{Done, Failure};
 use hyper::server::conn::http1;
@@ -36,13 +36,13 @@ const BUFFER: usize = 64 * 1024;
 const BACKLOG: u32 = 1024;
 
 /// Time after which a client that accepts no data is disconnected.
-const ACCEPTS: Duration = Duration::from_secs(30);
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time that requests in flight get to finish once the daemon stops.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Pause after a failed `accept`.
-const NO_SOCKET: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// First byte of a TLS handshake.
 const HANDSHAKE: u8 = 22;
@@ -97,7 +97,7 @@ fn taken(listen: &str, problem: &std::io::Error) -> Failure {
 }
 
 /// Serves connections; shared by all of them.
-struct Answerer {
+struct ConnectionServer {
     router: Router,
     stop: CancellationToken,
     drained: CancellationToken,
@@ -106,10 +106,10 @@ struct Answerer {
 
 /// Serves connections until the daemon has drained. While it drains, the guard lets only health checks
 /// through.
-pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &Arc<Server>) {
+pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsReloader>, server: &Arc<Server>) {
     let places = Places::new(server.limits.connections);
     let full = full_reply(server.limits.connections);
-    let answerer = Arc::new(Answerer {
+    let answerer = Arc::new(ConnectionServer {
         router: router::build(server),
         stop: server.stop.clone(),
         drained: server.drained.clone(),
@@ -123,7 +123,7 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &
         };
         let Ok((stream, peer)) = accepted else {
             // Usually the process has too many open files; the next try may work.
-            tokio::time::sleep(NO_SOCKET).await;
+            tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             continue;
         };
         let Some(place) = places.take() else {
@@ -133,7 +133,10 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsBook>, server: &
             }
             continue;
         };
-        let (answerer, tls) = (Arc::clone(&answerer), tls.as_ref().map(TlsBook::current));
+        let (answerer, tls) = (
+            Arc::clone(&answerer),
+            tls.as_ref().map(TlsReloader::current),
+        );
         connections.spawn(async move {
             let place = Arc::new(place);
             tokio::select! {
@@ -160,7 +163,7 @@ fn full_reply(most: usize) -> String {
     )
 }
 
-impl Answerer {
+impl ConnectionServer {
     /// Serves one connection, with TLS if a certificate is configured.
     async fn greet(
         &self,
@@ -198,7 +201,7 @@ impl Answerer {
                 Ok::<_, Infallible>(response.map(|body| BusyBody::new(body, busy)))
             }
         });
-        let stream = TokioIo::new(StallGuard::new(stream, ACCEPTS));
+        let stream = TokioIo::new(StallGuard::new(stream, STALL_TIMEOUT));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.request_timeout)

@@ -191,7 +191,7 @@ impl Route {
     }
 
     /// Leaves the `Idempotency-Key` to the handler.
-    pub(crate) fn with_own_key(mut self) -> Self {
+    pub(crate) fn without_stored_reply(mut self) -> Self {
         self.retention = Retention::None;
         self
     }

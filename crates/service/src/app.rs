@@ -27,13 +27,13 @@ use crate::kept_skills::{broken_warning, load_kept};
 use crate::library::Library;
 use crate::live_home::LiveHome;
 use crate::lock::Lock;
-use crate::sandbox::lent_at;
+use crate::sandbox::shared_socket_path;
 pub use crate::sandbox::{WORKER, max_running, worker};
 use crate::telemetry::{TraceExport, exports_traces};
 use crate::threads::Threads;
 use crate::workspace::Workspace;
 use crate::{logging, router, runtime, seed, store};
-use deft_channels::{self as channels, Tell};
+use deft_channels::{self as channels, ShowLine};
 use deft_config::{Config, Home, secrets};
 use deft_wire::Done;
 
@@ -129,7 +129,8 @@ impl App {
     /// A failure is only logged: this command has its skills, and the next one stores them again.
     fn keep_good_files(&self, workspace: &Workspace) {
         if workspace.roots.is_empty()
-            && let Err(error) = self.block_on_only(self.engine.library().keep_good_files())
+            && let Err(error) =
+                self.block_on_without_leases(self.engine.library().keep_good_files())
         {
             tracing::warn!(%error, "the last good state of the skills could not be stored");
         }
@@ -152,7 +153,7 @@ impl App {
         let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
         let start = Start {
             threads: Threads::Own(runtime::start()?),
-            compute: Compute::borrowing(worker(&home.config)?, lent_at(&home.path)),
+            compute: Compute::borrowing(worker(&home.config)?, shared_socket_path(&home.path)),
         };
         if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
             let _inside = start.threads.handle().enter();
@@ -207,7 +208,7 @@ impl App {
 
     /// Opens the home for a daemon: skills are reloaded when their files change, and times in them are read
     /// in `zone`.
-    pub fn live(home: &Home, zone: &HostZone, tell: Tell) -> Done<(Self, Arc<Registry>)> {
+    pub fn live(home: &Home, zone: &HostZone, tell: ShowLine) -> Done<(Self, Arc<Registry>)> {
         let registry = follow_files(home, zone);
         let app = Self::assemble(home, registry.clone(), tell)?;
         let app = Self {
@@ -227,11 +228,11 @@ impl App {
         Ok(app)
     }
 
-    fn with(home: &Home, skills: Arc<Snapshot>, tell: Tell) -> Done<Self> {
+    fn with(home: &Home, skills: Arc<Snapshot>, tell: ShowLine) -> Done<Self> {
         Self::assemble(home, Arc::new(skills), tell)
     }
 
-    fn assemble(home: &Home, skills: Arc<dyn Skills>, tell: Tell) -> Done<Self> {
+    fn assemble(home: &Home, skills: Arc<dyn Skills>, tell: ShowLine) -> Done<Self> {
         let store = store::open(home)?;
         logging::start(&home.path, home.config.logs.limits);
         Self::build(home, skills, store, Engine::new, tell)
@@ -242,7 +243,7 @@ impl App {
         skills: Arc<dyn Skills>,
         store: Arc<dyn Store>,
         engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
-        tell: Tell,
+        tell: ShowLine,
     ) -> Done<Self> {
         let start = Start {
             threads: Threads::Own(runtime::start()?),
@@ -257,7 +258,7 @@ impl App {
         skills: Arc<dyn Skills>,
         store: Arc<dyn Store>,
         engine: fn(Parts, Options) -> Result<Engine, deft_engine::Error>,
-        tell: Tell,
+        tell: ShowLine,
     ) -> Done<Self> {
         let Start { threads, compute } = start;
         let router = threads.block_on(router::of_home(home, Some(&store), tell))?;
@@ -304,7 +305,7 @@ impl App {
     }
 
     /// Runs `work` to completion. Leases are renewed only if `work` does that itself.
-    pub fn block_on_only<T>(&self, work: impl Future<Output = T>) -> T {
+    pub fn block_on_without_leases<T>(&self, work: impl Future<Output = T>) -> T {
         self.threads.block_on(work)
     }
 
@@ -320,7 +321,7 @@ impl App {
 
     /// Lends the sandbox of this process to commands that run beside it.
     pub fn lend_sandbox(&self) -> impl Future<Output = ()> + Send + 'static {
-        let (compute, place) = (self.compute.clone(), lent_at(&self.home));
+        let (compute, place) = (self.compute.clone(), shared_socket_path(&self.home));
         async move {
             if let Err(error) = compute.lend(&place).await {
                 tracing::warn!(%error, "the sandbox cannot be shared; commands start their own");
@@ -348,7 +349,7 @@ impl App {
 
     /// Starts to send messages in the background while a long command runs, unless a daemon is running: it
     /// does that.
-    pub fn carry_along(&self) -> BackgroundDelivery {
+    pub fn start_delivery(&self) -> BackgroundDelivery {
         let stop = CancellationToken::new();
         let (engine, channel) = (self.engine.clone(), Arc::clone(&self.channel));
         let stopped = stop.clone();
@@ -363,7 +364,7 @@ impl App {
     }
 
     /// Stops background delivery; messages in flight are sent first.
-    pub fn carry_no_more(&self, carrying: BackgroundDelivery) {
+    pub fn stop_delivery(&self, carrying: BackgroundDelivery) {
         carrying.stop.cancel();
         if let Some(task) = carrying.task {
             let ended = async { tokio::time::timeout(CARRY, task).await };
@@ -399,7 +400,7 @@ impl App {
 
     /// Like [`App::close`], but stops waiting for slow servers once `interrupt` is ready: they are killed
     /// with this process.
-    pub fn close_unless(self, interrupt: impl Future) {
+    pub fn close_or_interrupt(self, interrupt: impl Future) {
         if self.is_shared() {
             return self.engine.ring();
         }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use deft_channels::Tell;
+use deft_channels::ShowLine;
 use deft_wire::demo::{CrashReport, CrashStep};
 use deft_wire::event::{EventBody, EventView};
 use deft_wire::model::Outcome;
@@ -66,7 +66,7 @@ pub enum DemoProgress {
 }
 
 /// Runs the crash demo and calls `report` at each step of its progress.
-pub fn crash(tell: Tell, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashReport> {
+pub fn crash(tell: ShowLine, report: &mut dyn FnMut(DemoProgress)) -> Done<CrashReport> {
     let home = DemoHome::create()?;
     let workspace = Workspace {
         home: Some(home.0.clone()),

@@ -3,7 +3,7 @@
 use deft_engine::JOB_SKILL;
 use deft_model::{Object, RunOrigin};
 use deft_store::{PageEnd, RunFilter, RunRow};
-use deft_wire::job::{JobView, JobsHalted};
+use deft_wire::job::{JobHaltResult, JobView};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
@@ -98,17 +98,17 @@ pub fn halted_since(app: &App) -> Done<Option<Timestamp>> {
 }
 
 /// Halts jobs: none starts until [`resume`]. Running jobs continue.
-pub fn halt(app: &App) -> Done<JobsHalted> {
+pub fn halt(app: &App) -> Done<JobHaltResult> {
     let done = app.block_on(app.engine.halt_jobs());
     done.map_err(|error| app::failure(&error))?;
-    Ok(JobsHalted { halted: true })
+    Ok(JobHaltResult { halted: true })
 }
 
 /// Lets jobs start again.
-pub fn resume(app: &App) -> Done<JobsHalted> {
+pub fn resume(app: &App) -> Done<JobHaltResult> {
     let done = app.block_on(app.engine.resume_jobs());
     done.map_err(|error| app::failure(&error))?;
-    Ok(JobsHalted { halted: false })
+    Ok(JobHaltResult { halted: false })
 }
 
 fn view(app: &App, row: &RunRow) -> Done<JobView> {

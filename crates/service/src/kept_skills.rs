@@ -68,7 +68,7 @@ pub(crate) fn load_kept(home: &Home, library: &Library) -> Snapshot {
     };
     let last_good = deft_engine::last_good(&*store, &snapshot, &library.moment);
     match runtime.block_on(last_good) {
-        Ok(last_good) => snapshot.recalled(&library.options, last_good),
+        Ok(last_good) => snapshot.with_last_good(&library.options, last_good),
         Err(error) => {
             tracing::warn!(%error, "the last good versions of broken skills cannot be read");
             snapshot

@@ -2,7 +2,7 @@
 
 use deft_model::RunId;
 use deft_store::{NoticeFilter, NoticeRow};
-use deft_wire::notice::{NoticeBody, NoticeStatus, NoticeView, NoticesQueued};
+use deft_wire::notice::{NoticeBody, NoticeRetryResult, NoticeStatus, NoticeView};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
@@ -66,7 +66,7 @@ impl NoticePages<'_> {
 
 /// Queues notices for delivery whose delivery was given up: the one named by its number or `last`, or all of
 /// them.
-pub fn retry(app: &App, id: Option<&str>) -> Done<NoticesQueued> {
+pub fn retry(app: &App, id: Option<&str>) -> Done<NoticeRetryResult> {
     let id = id.map(|id| number(app, id)).transpose()?;
     let retried = app.engine.store().retry_notices(id, Timestamp::now());
     let queued = app
@@ -77,7 +77,7 @@ pub fn retry(app: &App, id: Option<&str>) -> Done<NoticesQueued> {
             let message = format!("notice {id} does not exist, or its delivery has not failed");
             Err(unknown(message))
         }
-        _ => Ok(NoticesQueued { queued }),
+        _ => Ok(NoticeRetryResult { queued }),
     }
 }
 

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::store;
-use deft_channels::Tell;
+use deft_channels::ShowLine;
 use deft_config::Home;
 use deft_config::{Secrets, SignIns};
 use deft_wire::Done;
@@ -25,7 +25,7 @@ use deft_wire::Done;
 pub(crate) async fn of_home(
     home: &Home,
     store: Option<&Arc<dyn Store>>,
-    tell: Tell,
+    tell: ShowLine,
 ) -> Done<Router> {
     Ok(CatalogRouter::with(home, store.cloned(), tell)
         .await?
@@ -72,7 +72,7 @@ pub(crate) async fn forget_server(store: &dyn Store, server: &str) {
 
 impl CatalogRouter {
     /// For commands that only read: uses the stored catalogs and creates nothing.
-    pub(crate) async fn to_read(home: &Home, tell: Tell) -> Done<Self> {
+    pub(crate) async fn to_read(home: &Home, tell: ShowLine) -> Done<Self> {
         // Tools can be shown without stored catalogs.
         let (store, warning) = match store::read(home) {
             Ok(store) => (Some(store), None),
@@ -83,7 +83,7 @@ impl CatalogRouter {
     }
 
     /// For commands that query servers: stores their answers.
-    pub(crate) async fn to_ask(home: &Home, tell: Tell) -> Done<Self> {
+    pub(crate) async fn to_ask(home: &Home, tell: ShowLine) -> Done<Self> {
         Self::with(home, Some(store::open(home)?), tell).await
     }
 
@@ -92,14 +92,14 @@ impl CatalogRouter {
         home: &Home,
         store: Arc<dyn Store>,
         server: &str,
-        tell: Tell,
+        tell: ShowLine,
     ) -> Done<Self> {
         let mut options = home.config.tools.clone();
         options.servers.retain(|name, _| name == server);
         Self::with_options(home, options, Some(store), tell).await
     }
 
-    async fn with(home: &Home, store: Option<Arc<dyn Store>>, tell: Tell) -> Done<Self> {
+    async fn with(home: &Home, store: Option<Arc<dyn Store>>, tell: ShowLine) -> Done<Self> {
         Self::with_options(home, home.config.tools.clone(), store, tell).await
     }
 
@@ -107,7 +107,7 @@ impl CatalogRouter {
         home: &Home,
         options: Options,
         store: Option<Arc<dyn Store>>,
-        tell: Tell,
+        tell: ShowLine,
     ) -> Done<Self> {
         let (stored, failures) = match &store {
             Some(store) => read_catalogs(&**store).await?,
@@ -227,7 +227,7 @@ async fn read_catalogs(store: &dyn Store) -> Done<StoredCatalogs> {
 
 /// Returns the sink for `notify`, which stores notices in the outbox for delivery. Without a store, a notice
 /// is only printed at the terminal.
-fn outbox(store: Option<Arc<dyn Store>>, tell: Tell) -> Arc<Notices> {
+fn outbox(store: Option<Arc<dyn Store>>, tell: ShowLine) -> Arc<Notices> {
     Arc::new(move |notice| {
         let store = store.clone();
         Box::pin(async move {

@@ -18,7 +18,7 @@ pub fn max_running(config: &Config) -> usize {
 }
 
 /// Returns the path of the socket through which commands use the sandbox of a running daemon.
-pub(crate) fn lent_at(home: &Path) -> PathBuf {
+pub(crate) fn shared_socket_path(home: &Path) -> PathBuf {
     home.join("data").join("compute")
 }
 

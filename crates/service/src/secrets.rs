@@ -11,7 +11,7 @@ use deft_config::{
 };
 use deft_model::nearest;
 use deft_tools::{Secret, SecretSource};
-use deft_wire::secret::{SecretList, SecretOrigin, SecretRemoved, SecretStored, SecretView};
+use deft_wire::secret::{SecretList, SecretOrigin, SecretRemoved, SecretView, SetSecretResult};
 use deft_wire::{Done, Failure};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub fn set(
     name: &str,
     value: &str,
     place: SecretPlace,
-) -> Done<SecretStored> {
+) -> Done<SetSecretResult> {
     let home = workspace.locate()?;
     // Terminals and `echo` add a line break, which is not part of the value.
     let value = value.trim_end_matches(['\r', '\n']);
@@ -37,7 +37,7 @@ pub fn set(
     let stored = store_secret(&home, name, &Secret::new(value), place)?;
     let mut editor = Editor::open(&home)?;
     editor.set(&setting(name), &json!(stored.reference))?;
-    Ok(SecretStored {
+    Ok(SetSecretResult {
         ok: true,
         name: name.to_owned(),
         source: origin(&stored.reference),

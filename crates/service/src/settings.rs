@@ -9,7 +9,7 @@ use deft_config::{
     is_literal_secret, kind_of, read_value, split_key,
 };
 use deft_wire::setting::{
-    ConfigPath, SettingChanged, SettingList, SettingProblems, SettingSection,
+    ConfigPath, SetSettingResult, SettingList, SettingProblems, SettingSection,
 };
 use deft_wire::{Done, Failure};
 use serde_json::Value;
@@ -172,8 +172,8 @@ impl AllSettings {
 
 impl ChangedSetting {
     /// Converts the result for output as JSON.
-    pub fn view(&self) -> SettingChanged {
-        SettingChanged {
+    pub fn view(&self) -> SetSettingResult {
+        SetSettingResult {
             ok: true,
             changed: self.changed,
             path: self.file.display().to_string(),

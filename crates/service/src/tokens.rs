@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use deft_config::{lock_edits, write_private};
 use deft_model::nearest;
 use deft_registry::read_text;
-use deft_wire::token::{TokenAdded, TokenList, TokenRevoked, TokenScope, TokenView};
+use deft_wire::token::{AddTokenResult, TokenList, TokenRevoked, TokenScope, TokenView};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -120,7 +120,7 @@ impl StoredTokens {
 }
 
 /// Creates a token. It is only returned here; its hash is stored.
-pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAdded> {
+pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<AddTokenResult> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
         let message = format!("`{name}` cannot be the name of a token");
@@ -147,7 +147,7 @@ pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<TokenAd
         },
     });
     stored.write(&home.path)?;
-    Ok(TokenAdded {
+    Ok(AddTokenResult {
         ok: true,
         name: name.to_owned(),
         scope,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Once;
 
-use deft_channels::Tell;
+use deft_channels::ShowLine;
 use deft_config::Home;
 use deft_engine::FileChange;
 use deft_registry::Snapshot;
@@ -22,7 +22,7 @@ pub struct Workspace {
     /// Skill folders to use instead of those of the home; empty for the home's.
     pub roots: Vec<PathBuf>,
     /// Shows a line to the user, if there is one.
-    pub tell: Tell,
+    pub tell: ShowLine,
     /// Whether to suppress warnings about the configuration.
     pub quiet: bool,
     /// The home if this process has it open; requests then do not open it again.

@@ -1,6 +1,6 @@
 //! Parsing of the descriptive fields of a skill, shared by all dialects.
 
-use deft_model::{DetailPlace, Details};
+use deft_model::{DetailAccessor, Details};
 
 use crate::diagnostic::Sink;
 use crate::fields::DETAILS;
@@ -11,8 +11,8 @@ pub(crate) fn read(fields: &Fields<'_>, sink: &mut Sink) -> Details {
     let mut details = Details::default();
     for row in Details::ROWS {
         match row.place {
-            DetailPlace::Text(text) => *text(&mut details) = fields.text(row.key, sink),
-            DetailPlace::Texts(texts) => *texts(&mut details) = fields.texts(row.key, sink),
+            DetailAccessor::Text(text) => *text(&mut details) = fields.text(row.key, sink),
+            DetailAccessor::Texts(texts) => *texts(&mut details) = fields.texts(row.key, sink),
         }
     }
     fields.check_limits(DETAILS, || details.entries(), sink);
@@ -30,8 +30,8 @@ mod tests {
     #[test]
     fn all_rows_are_read_and_written() {
         let sample = |place| match place {
-            DetailPlace::Text(_) => json!("some text"),
-            DetailPlace::Texts(_) => json!(["one", "two"]),
+            DetailAccessor::Text(_) => json!("some text"),
+            DetailAccessor::Texts(_) => json!(["one", "two"]),
         };
         let rows = Details::ROWS.iter();
         let given: Vec<(&str, Value)> = rows.map(|row| (row.key, sample(row.place))).collect();

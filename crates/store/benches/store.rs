@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use deft_model::{Cause, Outcome, Overlap, RunId};
 use deft_store::prelude::*;
 use deft_store::{
-    Admission, AdmissionResult, Batch, Claim, Finish, FirstClaim, Lease, NewEvent, RunState,
+    Admission, AdmissionClaim, AdmissionResult, Batch, Claim, Finish, Lease, NewEvent, RunState,
     Sqlite, SqliteOptions, Store,
 };
 use deft_store_testkit::Memory;
@@ -74,7 +74,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
 }
 
-fn admission(n: usize, claim: Option<FirstClaim>) -> Admission {
+fn admission(n: usize, claim: Option<AdmissionClaim>) -> Admission {
     Admission {
         run: RunId::new(format!("run_01890a5d-ac96-774b-bcce-{n:012}")),
         skill: format!("reports.daily{}", n % 10),
@@ -131,8 +131,8 @@ fn finish() -> Batch {
     }
 }
 
-fn first(batch: Batch) -> FirstClaim {
-    FirstClaim {
+fn first(batch: Batch) -> AdmissionClaim {
+    AdmissionClaim {
         owner: "bench".to_owned(),
         until: at(1_000_000),
         global_limit: None,

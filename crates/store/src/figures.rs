@@ -9,7 +9,7 @@ use crate::RunRow;
 
 /// The length of the intervals in which outcomes are counted, in seconds. In every time zone, midnight falls
 /// between two intervals.
-pub(crate) const STRETCH: i64 = 900;
+pub(crate) const INTERVAL_SECONDS: i64 = 900;
 
 /// The number of runs of a skill with the same outcome that were admitted in one interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,14 +39,14 @@ pub struct UsedRevision {
 
 /// Returns the start of the interval with this number.
 pub(crate) fn stretch(number: i64) -> Timestamp {
-    Timestamp::from_second(number.saturating_mul(STRETCH)).unwrap_or(Timestamp::MIN)
+    Timestamp::from_second(number.saturating_mul(INTERVAL_SECONDS)).unwrap_or(Timestamp::MIN)
 }
 
 /// Counts runs by skill, outcome and interval.
 pub(crate) fn count_outcomes(runs: &[RunRow]) -> Vec<OutcomeCount> {
     let mut counts: BTreeMap<(&str, Option<&str>, i64), OutcomeCount> = BTreeMap::new();
     for run in runs {
-        let number = run.admitted_at.as_second().div_euclid(STRETCH);
+        let number = run.admitted_at.as_second().div_euclid(INTERVAL_SECONDS);
         let word = run.outcome.map(deft_model::Choice::word);
         let count = counts.entry((&run.skill, word, number));
         let count = count.or_insert_with(|| OutcomeCount {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{Answer, GoodFile};
+use crate::{Answer, ReadableFile};
 
 /// Contents of skill revisions, and the last readable revision of each file. See [`Store`](crate::Store) for
 /// the rules that all methods follow.
@@ -20,10 +20,14 @@ pub trait Revisions: Send + Sync {
 
     /// Stores the skills that these files define, with the contents of their revisions, and removes the
     /// paths in `gone`, in one transaction.
-    fn keep_good_files(&self, files: Vec<(GoodFile, String)>, gone: Vec<String>) -> Answer<'_, ()>;
+    fn keep_good_files(
+        &self,
+        files: Vec<(ReadableFile, String)>,
+        gone: Vec<String>,
+    ) -> Answer<'_, ()>;
 
     /// Returns the skill that each file defined when it was last readable, by path.
-    fn good_files(&self) -> Answer<'_, Vec<GoodFile>>;
+    fn good_files(&self) -> Answer<'_, Vec<ReadableFile>>;
 }
 
 /// Cached tool results and the tool catalogs of servers. See [`Store`](crate::Store) for the rules that all

@@ -5,7 +5,7 @@
 use deft_model::{Cause, Choice, EventType, Outcome, Overlap, RunId, RunStatus, Tier, WaitKind};
 use jiff::Timestamp;
 
-use crate::{Aftermath, NewConversation, NewFact, NewMessage, SlotStep, Spend};
+use crate::{NewConversation, NewFact, NewMessage, SkillUpdate, SlotStep, Spend};
 
 /// Why a parked run waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Admission {
     /// Maximum number of runs of the skill that run at once.
     pub skill_limit: Option<u32>,
     /// Takes the lease in the same transaction, so that the caller can start driving immediately.
-    pub claim: Option<FirstClaim>,
+    pub claim: Option<AdmissionClaim>,
     /// Events for a later driver; stored only if no lease is granted.
     pub aside: Vec<NewEvent>,
     /// Changes stored with the admission, with or without a lease. None of them is stored if the run already
@@ -60,7 +60,7 @@ pub struct Admission {
 
 /// A request for the lease of a run at its admission.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FirstClaim {
+pub struct AdmissionClaim {
     /// The owner that wants to drive the run.
     pub owner: String,
     /// When the lease expires unless it is renewed.
@@ -169,7 +169,7 @@ pub struct Finish {
     /// The error of a run without success, a JSON object.
     pub error: Option<String>,
     /// The change of the skill's state. If the skill has changed meanwhile, the whole batch is rejected.
-    pub aftermath: Option<Box<Aftermath>>,
+    pub aftermath: Option<Box<SkillUpdate>>,
     /// When the run ended.
     pub at: Timestamp,
 }
@@ -313,7 +313,7 @@ pub enum DecisionResult {
 
 /// The skill that a file defined when it was last readable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GoodFile {
+pub struct ReadableFile {
     /// The file.
     pub path: String,
     /// The skill.

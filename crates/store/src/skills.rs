@@ -83,7 +83,7 @@ pub enum SkillOrigin {
 
 /// The properties of a skill that the store needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkillText {
+pub struct SkillProperties {
     /// The unique name that its runs have.
     pub skill: String,
     /// The agent that it belongs to.
@@ -106,7 +106,7 @@ pub struct SkillText {
 
 /// The state of a skill: whether it is enabled, and the results of its last runs.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct SkillState {
     /// Why it is disabled; `None` if it is enabled.
     pub disabled: Option<DisabledReason>,
     /// The number of failures in a row.
@@ -127,7 +127,7 @@ pub struct Standing {
 
 /// The position of a skill in its schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Timeline {
+pub struct SchedulePosition {
     /// The start of an interval's grid: when the skill was enabled.
     pub anchor: Option<Timestamp>,
     /// The earliest slot that has not been decided.
@@ -138,13 +138,13 @@ pub struct Timeline {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSkill {
     /// Its properties.
-    pub text: SkillText,
+    pub text: SkillProperties,
     /// The record, JSON. For a file skill: its overlay, or `None` if it has none.
     pub content: Option<String>,
     /// Its state.
-    pub standing: Standing,
+    pub standing: SkillState,
     /// Its position in its schedule.
-    pub timeline: Timeline,
+    pub timeline: SchedulePosition,
     /// Number and version of the row to replace; `None` inserts a row.
     pub replaces: Option<(i64, u64)>,
     /// When it is stored.
@@ -165,16 +165,16 @@ pub enum PutResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillChange {
     /// The new state.
-    pub standing: Standing,
+    pub standing: SkillState,
     /// The new position; `None` keeps the old one.
-    pub timeline: Option<Timeline>,
+    pub timeline: Option<SchedulePosition>,
     /// When the change is made.
     pub at: Timestamp,
 }
 
 /// The change of a run's skill that is stored with the end of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aftermath {
+pub struct SkillUpdate {
     /// The skill.
     pub id: i64,
     /// The version that the change is based on.
@@ -189,11 +189,11 @@ pub struct SkillRow {
     /// The number, never reused.
     pub id: i64,
     /// Its properties.
-    pub text: SkillText,
+    pub text: SkillProperties,
     /// Its state.
-    pub standing: Standing,
+    pub standing: SkillState,
     /// Its position in its schedule.
-    pub timeline: Timeline,
+    pub timeline: SchedulePosition,
     /// When it was first stored.
     pub created_at: Timestamp,
     /// When its content or state was last changed.

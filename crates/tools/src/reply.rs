@@ -78,7 +78,7 @@ fn evaluate(parts: Parts) -> Result<Answer, Failure> {
     let bytes = parts.contents.iter().map(size).sum();
     let value = match parts.structured {
         Some(structured) => unwrapped(structured),
-        None => of_contents(parts.contents),
+        None => contents_value(parts.contents),
     };
     Ok(Answer { value, text, bytes })
 }
@@ -112,16 +112,16 @@ fn unwrapped(mut structured: Value) -> Value {
     }
 }
 
-fn of_contents(mut contents: Vec<Part>) -> Value {
+fn contents_value(mut contents: Vec<Part>) -> Value {
     match contents.len() {
         0 => Value::Null,
-        1 => contents.pop().map_or(Value::Null, of_part),
-        _ => contents.into_iter().map(of_part).collect(),
+        1 => contents.pop().map_or(Value::Null, part_value),
+        _ => contents.into_iter().map(part_value).collect(),
     }
 }
 
 /// Parses a text only if it is an object or a list: `"5"` stays a text.
-fn of_part(part: Part) -> Value {
+fn part_value(part: Part) -> Value {
     match part {
         Part::Text(text) => {
             let start = text.trim_start().as_bytes().first().copied();

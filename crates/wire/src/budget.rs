@@ -83,7 +83,7 @@ pub enum PauseEnd {
 
 /// JSON output of `deft budget resume`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AgentResumed {
+pub struct ResumeAgentResult {
     /// Always `true`.
     pub ok: bool,
     pub agent: String,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// JSON output of `deft init`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HomeReady {
+pub struct InitResult {
     /// Path of the home.
     pub home: String,
     /// Whether the configuration file was written.

@@ -59,6 +59,6 @@ pub struct JobDocument {
 
 /// JSON output of `deft jobs halt` and `deft jobs resume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct JobsHalted {
+pub struct JobHaltResult {
     pub halted: bool,
 }

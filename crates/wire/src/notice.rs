@@ -101,7 +101,7 @@ pub struct NoticeView {
 
 /// JSON output of `deft notices retry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NoticesQueued {
+pub struct NoticeRetryResult {
     /// Number of notices that are sent again.
     pub queued: u64,
 }

@@ -50,7 +50,7 @@ impl SecretOrigin {
 
 /// JSON output of `deft secrets set`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SecretStored {
+pub struct SetSecretResult {
     /// Always `true`.
     pub ok: bool,
     pub name: String,

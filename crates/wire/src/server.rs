@@ -60,7 +60,7 @@ pub enum SignInWord {
 
 /// JSON output of `deft mcp login`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SignedIn {
+pub struct SignInResult {
     /// Always `true`.
     pub ok: bool,
     pub server: String,

@@ -54,7 +54,7 @@ pub enum SettingOrigin {
 
 /// JSON output of `deft config set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SettingChanged {
+pub struct SetSettingResult {
     /// Always `true`.
     pub ok: bool,
     pub changed: bool,

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::home::HomeReady;
+use crate::home::InitResult;
 use crate::server::ImportedServer;
 
 /// JSON output of `deft setup --yes`.
@@ -13,7 +13,7 @@ use crate::server::ImportedServer;
 pub struct SetupReport {
     /// Whether no step failed. A machine without a model is not a failure.
     pub ok: bool,
-    pub home: HomeReady,
+    pub home: InitResult,
     pub found: SetupFindings,
     /// The model that agents use, if any.
     pub model: Option<SetupModel>,

@@ -48,7 +48,7 @@ pub struct TokenList {
 
 /// JSON output of `deft tokens add`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TokenAdded {
+pub struct AddTokenResult {
     pub ok: bool,
     pub name: String,
     pub scope: TokenScope,

@@ -64,7 +64,7 @@ impl Machine {
         let at = self.locate(path).ok();
         let outputs = self.frame_of(path);
         let frame = at.map(|at| at.frame).or(outputs);
-        let result = result.map_err(|failure| self.as_stopped(frame, failure));
+        let result = result.map_err(|failure| self.replace_cancellation(frame, failure));
         if let Some(frame) = outputs {
             return self.judge_outputs(frame, attempt, result, now, ms);
         }
@@ -85,7 +85,7 @@ impl Machine {
                 Ok(()) => {
                     let value = Arc::new(value);
                     let checked = self.check_step(at, &value, &called);
-                    self.concluded(at, &value, checked, now)
+                    self.decide_checked(at, &value, checked, now)
                 }
             },
             (Ok(value), None) => (Some(Arc::new(value)), None, Next::Done),
@@ -154,7 +154,7 @@ impl Machine {
 
     /// Returns the event for a call that could not be made and is made later instead of failing. This does
     /// not use up a retry.
-    pub fn postponed(
+    pub fn postpone_call(
         &self,
         path: &Path,
         attempt: u32,

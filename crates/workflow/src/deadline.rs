@@ -95,7 +95,7 @@ impl Machine {
     }
 
     /// Replaces the failure of a call that was cut off at a deadline by the timeout.
-    pub(crate) fn as_stopped(&self, frame: Option<usize>, failure: Failure) -> Failure {
+    pub(crate) fn replace_cancellation(&self, frame: Option<usize>, failure: Failure) -> Failure {
         let stopped = frame.and_then(|frame| self.stopped_in(frame));
         match stopped {
             Some(stopped)

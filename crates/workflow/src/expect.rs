@@ -138,7 +138,7 @@ fn check_schema(what: &str, schema: &Validator, value: &Value) -> Result<(), Fai
 fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), ExpectProblem> {
     match that.is_true(scope) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(untrue(that.source()).into()),
+        Ok(false) => Err(false_expectation_failure(that.source()).into()),
         Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
             // The caller sets the right level.
             Err(ExpectProblem::Unsupported(ExpectLevel::Step))
@@ -151,7 +151,7 @@ fn check_that(that: &Condition, scope: &dyn Scope) -> Result<(), ExpectProblem> 
 }
 
 /// Returns the failure for an expression that is not true.
-pub(crate) fn untrue(source: &str) -> Failure {
+pub(crate) fn false_expectation_failure(source: &str) -> Failure {
     let message = format!("expected `{}`, and it is false", source.trim());
     Failure::new(FailureClass::Invalid, message)
 }

@@ -3,7 +3,7 @@
 //! A placeholder can be in any text that comes from a skill, a person or a result. Names and ids made by deft
 //! have none.
 
-use deft_model::{Cause, DetailPlace, Details, Object};
+use deft_model::{Cause, DetailAccessor, Details, Object};
 use deft_wire::dry_run::{DryDiagnostic, DryLoop, DryRun, DryStep};
 use deft_wire::run::{
     CallView, JournalLine, Outage, RunDetail, RunError, RunNotice, RunView, StepError, StepView,
@@ -77,8 +77,8 @@ impl Mask for Details {
     fn mask(&mut self) {
         for row in Self::ROWS {
             match row.place {
-                DetailPlace::Text(text) => text(self).mask(),
-                DetailPlace::Texts(texts) => texts(self).mask(),
+                DetailAccessor::Text(text) => text(self).mask(),
+                DetailAccessor::Texts(texts) => texts(self).mask(),
             }
         }
     }

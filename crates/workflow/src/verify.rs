@@ -14,7 +14,7 @@ use crate::call::{Call, ExpectLevel};
 use crate::code::Code;
 use crate::cut_off::MOST_CUT_OFFS;
 use crate::event::{CallEnd, CallIntent, Event, Next};
-use crate::expect::{ExpectProblem, untrue};
+use crate::expect::{ExpectProblem, false_expectation_failure};
 use crate::machine::{Ask, Divergence, Machine};
 use crate::progress::misplaced;
 use crate::state::{HeldValue, Position, TryState, Verdict};
@@ -65,7 +65,7 @@ impl Machine {
                 self.check_answer(at, &held.value, &held.called)
             }
             Ok(Value::Bool(true)) => Ok(()),
-            Ok(_) => Err(untrue(source).into()),
+            Ok(_) => Err(false_expectation_failure(source).into()),
             Err(failure) if self.is_cut_off(at.frame, &failure) => {
                 let failure = certain(failure);
                 let next = self.next(now, at, &failure, false);
@@ -73,11 +73,11 @@ impl Machine {
             }
             Err(failure) => Err(raised(source, failure).into()),
         };
-        self.concluded(at, &held.value, checked, now)
+        self.decide_checked(at, &held.value, checked, now)
     }
 
     /// Decides what follows the check of a value.
-    pub(crate) fn concluded(
+    pub(crate) fn decide_checked(
         &self,
         at: Position,
         value: &Arc<Value>,
@@ -213,7 +213,7 @@ impl Machine {
         let source = frame.plan.expect.that();
         let (error, next) = match verdict {
             Ok(Value::Bool(true)) => (None, Next::Done),
-            Ok(_) => (Some(untrue(source)), Next::Fail),
+            Ok(_) => (Some(false_expectation_failure(source)), Next::Fail),
             Err(failure) if self.is_cut_off(index, &failure) => {
                 let again = failure.class == FailureClass::Interrupted && attempt <= MOST_CUT_OFFS;
                 let next = if again {

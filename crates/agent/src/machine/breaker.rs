@@ -22,7 +22,7 @@ pub(super) struct EndedCall<'a> {
 }
 
 /// Returns the failure that ends the agent if its latest calls are a loop.
-pub(super) fn tripped(agent: &Agent) -> Option<Failure> {
+pub(super) fn detect_loop(agent: &Agent) -> Option<Failure> {
     // A single call is no loop.
     let repeats = match agent.setup.limits.repeats as usize {
         0 => return None,

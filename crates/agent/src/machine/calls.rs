@@ -84,7 +84,7 @@ impl Calls<'_> {
         if let Some(failure) = calls.iter().find_map(Call::fatal) {
             return (!busy).then(|| self.fail(failure.clone()));
         }
-        if !busy && let Some(failure) = breaker::tripped(self.agent) {
+        if !busy && let Some(failure) = breaker::detect_loop(self.agent) {
             return Some(self.fail(failure));
         }
         let Some(next) = calls

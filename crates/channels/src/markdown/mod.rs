@@ -194,7 +194,7 @@ impl Renderer {
                 Some(false) => {
                     let (fence, cut) = (*fence, fence.cut(&self.line));
                     self.line.drain(..cut);
-                    self.owe();
+                    self.write_pending_blank();
                     self.out.indent(if self.styled {
                         fence.indent + 2
                     } else {
@@ -219,7 +219,7 @@ impl Renderer {
             LineStart::Fence(fence) => {
                 let line = std::mem::take(&mut self.line);
                 if !self.styled {
-                    self.owe();
+                    self.write_pending_blank();
                     self.out.raw(&line, Style::PLAIN);
                     self.out.end_line();
                 }
@@ -227,12 +227,12 @@ impl Renderer {
             }
             LineStart::Rule => {
                 self.line.clear();
-                self.owe();
+                self.write_pending_blank();
                 self.out.raw("────────", Style::DIM);
                 self.out.end_line();
             }
             LineStart::Table => {
-                self.owe();
+                self.write_pending_blank();
                 self.state = if self.table.is_some() {
                     State::TableLine
                 } else {
@@ -245,7 +245,7 @@ impl Renderer {
                 mark,
                 style,
             } => {
-                self.owe();
+                self.write_pending_blank();
                 self.line.drain(..cut);
                 self.out.begin(indent, &mark);
                 self.state = State::Words(style);
@@ -274,7 +274,7 @@ impl Renderer {
     }
 
     /// Writes the pending blank line, if any.
-    fn owe(&mut self) {
+    fn write_pending_blank(&mut self) {
         if std::mem::take(&mut self.blank) {
             self.out.end_line();
         }

@@ -173,7 +173,7 @@ fn set(args: &BudgetSet, workspace: &Workspace, output: &Output) -> Done {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Paper;
+    use crate::table::TableStyle;
 
     /// Pauses that end at an instant, and pauses that a person must end.
     #[test]
@@ -245,7 +245,7 @@ all            3      3050    -      2.50 USD      5.00 USD  3 tokens
 agent:scout    0      0       9000   0.00 USD      -         -
 agent:thinker  3      1050    -      0.001200 USD  -         3 tokens
 ";
-        let paper = Paper {
+        let paper = TableStyle {
             width: None,
             color: false,
         };

@@ -77,7 +77,7 @@ impl Session<'_> {
     }
 
     fn perform(&mut self, command: &CommandRun) -> Done<CommandView> {
-        self.output.complain_if(command.warning.clone());
+        self.output.maybe_error_message(command.warning.clone());
         let app = App::open(&self.global.workspace_of(self.roots))?;
         // A model sees no progress and cannot answer prompts.
         let alone = Global {
@@ -95,7 +95,7 @@ impl Session<'_> {
         self.interrupted = driven.interrupted;
         let (result, run) = command.result(&app, &driven.run)?;
         self.is_waiting = run.status == RunStatus::Waiting;
-        app.close_unless(async move {
+        app.close_or_interrupt(async move {
             let mut ends = driven.ends;
             ends.next().await
         });

@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::pages::{Extent, ListDocument};
 use crate::table::{Cell, Column, Row, Table, Tone};
 use deft_service::{App, jobs, runs, time};
-use deft_wire::job::{JobDocument, JobView, JobsHalted};
+use deft_wire::job::{JobDocument, JobHaltResult, JobView};
 
 pub(crate) fn run(command: &Jobs, global: &Global, output: &Output) -> Done {
     match command {
@@ -125,7 +125,7 @@ fn text(job: &JobView, app: &App) -> String {
     text
 }
 
-fn say_halted(state: JobsHalted, output: &Output) -> Done {
+fn say_halted(state: JobHaltResult, output: &Output) -> Done {
     if output.json {
         output.document(&json!(state))?;
     } else if state.halted {

@@ -38,7 +38,7 @@ use crate::output::Output;
 pub(crate) use run::help as run_help;
 
 /// The hint printed after a schedule is set while no daemon is running.
-const NOTHING_IS_UP: &str = "no daemon is running, so schedules do not run: `deft up` starts it, `deft tick` runs due \
+const NOT_RUNNING_HINT: &str = "no daemon is running, so schedules do not run: `deft up` starts it, `deft tick` runs due \
      schedules once";
 
 /// Whether this process is the sandbox, which takes no other arguments.

@@ -7,7 +7,7 @@ use deft_wire::schedule::{ScheduleAction, ScheduleChange};
 use deft_wire::words::disabled_words;
 use jiff::{SignedDuration, Timestamp};
 
-use super::NOTHING_IS_UP;
+use super::NOT_RUNNING_HINT;
 use crate::args::{Global, Remind};
 use crate::confirm;
 use crate::failure::Done;

@@ -34,7 +34,7 @@ const TURN: Duration = Duration::from_millis(120);
 
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open_for(&args.name, &global.workspace_of(&args.roots))?;
-    output.complain_if(app.broken_warning(Some(&args.name)));
+    output.maybe_error_message(app.broken_warning(Some(&args.name)));
     let prepared =
         runs::prepare(&app, &args.name).map_err(|unprepared| broken(unprepared, output))?;
     let inputs = inputs(args, &prepared)?;
@@ -91,12 +91,12 @@ fn detach(app: &App, start: StartRun, output: &Output) -> Done {
 }
 
 /// A run that this process drove.
-pub(crate) struct Driven {
+pub(crate) struct FinishedDrive {
     pub run: DrivenRun,
     /// Whether a signal arrived before the run ended.
     pub interrupted: bool,
     /// The receiver of further signals.
-    pub ends: Ends,
+    pub ends: EndSignals,
 }
 
 /// How to drive and display a run, for `run`, `runs resume` and `runs rerun`.
@@ -113,7 +113,7 @@ impl Watch<'_> {
         let output = self.output;
         let driven = self.drive(&app, work)?;
         let code = outcome::print(&app, &driven, output);
-        app.close_unless(async move {
+        app.close_or_interrupt(async move {
             let mut ends = driven.ends;
             ends.next().await
         });
@@ -121,7 +121,7 @@ impl Watch<'_> {
     }
 
     /// Drives a run to its end, draws its progress, and asks its questions.
-    pub(crate) fn drive(self, app: &App, work: RunWork) -> Done<Driven> {
+    pub(crate) fn drive(self, app: &App, work: RunWork) -> Done<FinishedDrive> {
         let tree = Tree::new(self.steps, self.output.styles_stderr(), app.zone.clone());
         let screen = Screen::start(tree, self.output.json || self.output.quiet);
         let answers = Answers {
@@ -131,7 +131,7 @@ impl Watch<'_> {
         };
         let drive = runs::drive(app, work, answers)?;
         let (watched, ends) = app.block_on(async {
-            let mut ends = Ends::listen();
+            let mut ends = EndSignals::listen();
             // Boxed because the future is large.
             let watched = Box::pin(watch(drive, &screen, &mut ends)).await;
             (watched, ends)
@@ -143,7 +143,7 @@ impl Watch<'_> {
                 run.id()
             ));
         }
-        Ok(Driven {
+        Ok(FinishedDrive {
             run,
             interrupted,
             ends,
@@ -153,7 +153,11 @@ impl Watch<'_> {
 
 /// Drives a run and draws its progress. The first signal cancels the run; the second one leaves it without
 /// waiting. Returns the run and whether a signal arrived.
-async fn watch(mut drive: Drive, screen: &Screen, ends: &mut Ends) -> Done<(DrivenRun, bool)> {
+async fn watch(
+    mut drive: Drive,
+    screen: &Screen,
+    ends: &mut EndSignals,
+) -> Done<(DrivenRun, bool)> {
     let mut turn = tokio::time::interval(TURN);
     let mut interrupted = false;
     loop {
@@ -167,7 +171,7 @@ async fn watch(mut drive: Drive, screen: &Screen, ends: &mut Ends) -> Done<(Driv
             by = ends.next() => {
                 if interrupted || drive.run().is_none() {
                     let run = drive.leave().await?;
-                    return run.map(|run| (run, interrupted)).ok_or_else(not_begun);
+                    return run.map(|run| (run, interrupted)).ok_or_else(interrupted_before_run);
                 }
                 interrupted = true;
                 drive.cancel(by).await?;
@@ -178,12 +182,12 @@ async fn watch(mut drive: Drive, screen: &Screen, ends: &mut Ends) -> Done<(Driv
 
 /// Signals that ask the process to end. They are received for the whole lifetime of this value: a signal that
 /// arrives while nothing waits is returned by the next wait.
-pub(crate) struct Ends {
+pub(crate) struct EndSignals {
     keys: Option<Signal>,
     signals: Option<Signal>,
 }
 
-impl Ends {
+impl EndSignals {
     fn listen() -> Self {
         Self {
             keys: signal(SignalKind::interrupt()).ok(),
@@ -208,7 +212,7 @@ async fn next_signal(signal: &mut Option<Signal>) {
 }
 
 /// Returns the failure for a signal that arrived before the run began.
-fn not_begun() -> Failure {
+fn interrupted_before_run() -> Failure {
     let failure = Failure::input("interrupted", "interrupted before the run began");
     Failure {
         kind: FailureKind::Interrupted,

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
     let token = tokens::token_file(&folder);
     let grace = args.grace.unwrap_or(Duration::from_secs(10));
     let only_for = args.only_for;
-    let until = || Ok(wait_for_the_end(Signals::listen()?, only_for));
+    let until = || Ok(wait_for_shutdown(Signals::listen()?, only_for));
     daemon.run(grace, until, deft_server::start, |ready| {
         tracing::info!(
             "{}; home {}, process {}",
@@ -113,7 +113,7 @@ impl Signals {
 }
 
 /// Waits for a signal, or until the time of `--for` is over. A second signal exits immediately.
-async fn wait_for_the_end(mut signals: Signals, only_for: Option<Duration>) -> ExitCode {
+async fn wait_for_shutdown(mut signals: Signals, only_for: Option<Duration>) -> ExitCode {
     let enough = async {
         match only_for {
             Some(time) => tokio::time::sleep(time).await,

@@ -42,7 +42,7 @@ pub(crate) trait Above: Send + Sync + 'static {
 static CURRENT: Mutex<Option<Weak<dyn Above>>> = Mutex::new(None);
 
 /// Routes messages of other code through `draws` until it is dropped.
-pub(crate) fn say_through<A: Above>(draws: &Arc<A>) {
+pub(crate) fn route_messages<A: Above>(draws: &Arc<A>) {
     let draws: Weak<A> = Arc::downgrade(draws);
     *CURRENT.lock() = Some(draws);
 }
@@ -76,7 +76,7 @@ impl Screen {
     /// Creates a screen and routes messages of other code through it.
     pub(crate) fn start(tree: Tree, silent: bool) -> Arc<Self> {
         let screen = Arc::new(Self::new(tree, silent));
-        say_through(&screen);
+        route_messages(&screen);
         screen
     }
 

@@ -1,7 +1,7 @@
 //! The layout of a table: the widths of its columns, and its lines.
 
 use super::wrap::{columns_of, wrap_at_most};
-use super::{Cell, Fit, Paper, Row, Table, Tone};
+use super::{Cell, Fit, Row, Table, TableStyle, Tone};
 use crate::terminal::StyledText;
 
 /// The number of spaces between two cells.
@@ -29,7 +29,7 @@ struct Layout {
     room: usize,
 }
 
-pub(super) fn print(table: &Table, paper: Paper) -> StyledText {
+pub(super) fn print(table: &Table, paper: TableStyle) -> StyledText {
     let layout = Layout::new(table, paper.width);
     let mut out = StyledText::default();
     if table.head {
@@ -127,7 +127,7 @@ impl Layout {
         StyledText::paint("1", line.trim_end(), color).with("\n")
     }
 
-    fn row(&self, table: &Table, row: &Row, paper: Paper) -> StyledText {
+    fn row(&self, table: &Table, row: &Row, paper: TableStyle) -> StyledText {
         let mut out = self.cells(table, row, paper.color);
         for line in self.below(row, paper) {
             out.push(line);
@@ -168,7 +168,7 @@ impl Layout {
     }
 
     /// Renders the lines below the row: its moved columns, then its own texts.
-    fn below(&self, row: &Row, paper: Paper) -> Vec<StyledText> {
+    fn below(&self, row: &Row, paper: TableStyle) -> Vec<StyledText> {
         let moved = self.widths.iter().zip(&row.cells);
         let moved: Vec<&str> = moved
             .filter(|(width, cell)| width.is_none() && !cell.text.is_empty())

@@ -163,7 +163,7 @@ impl Row {
 
 /// The width and the colours of the output.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paper {
+pub(crate) struct TableStyle {
     /// The width of a line, or `None` for no limit: in a pipe, or with `--wide`.
     pub(crate) width: Option<usize>,
     pub(crate) color: bool,
@@ -195,7 +195,7 @@ impl Table {
         self
     }
 
-    pub(crate) fn print(&self, paper: Paper) -> StyledText {
+    pub(crate) fn print(&self, paper: TableStyle) -> StyledText {
         layout::print(self, paper)
     }
 }

@@ -31,7 +31,7 @@ fn two_runs() -> Table {
 
 fn printed(table: &Table, width: Option<usize>) -> String {
     let color = false;
-    table.print(Paper { width, color }).as_str().to_owned()
+    table.print(TableStyle { width, color }).as_str().to_owned()
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn colours_take_no_room_and_spaces_end_no_line() {
             Row::new(["success".into(), "".into()]),
         ],
     );
-    let paper = Paper {
+    let paper = TableStyle {
         width: Some(80),
         color: true,
     };

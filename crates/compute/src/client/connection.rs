@@ -18,7 +18,7 @@ use crate::job::Isolation;
 use crate::wire::{ChildExit, PREFIX, PRINTED_BYTES, Reply};
 
 /// How long to wait for the worker's report of a child's end.
-const OBITUARY: Duration = Duration::from_secs(2);
+const EXIT_REPORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum size of a reply besides the value: printed text, whose bytes may take six bytes each, and an
 /// error.
@@ -117,7 +117,7 @@ impl Connection {
         };
         let mut words = Vec::new();
         let read = lifeline.read_to_end(&mut words);
-        match tokio::time::timeout(OBITUARY, read).await {
+        match tokio::time::timeout(EXIT_REPORT_TIMEOUT, read).await {
             Ok(_) => {
                 serde_json::from_slice(&words).map_or(ReceiveError::Worker, ReceiveError::Child)
             }
@@ -148,6 +148,6 @@ async fn retire(mut lifeline: UnixStream) {
     if lifeline.shutdown().await.is_ok() {
         let mut words = Vec::new();
         let read = lifeline.read_to_end(&mut words);
-        drop(tokio::time::timeout(OBITUARY, read).await);
+        drop(tokio::time::timeout(EXIT_REPORT_TIMEOUT, read).await);
     }
 }

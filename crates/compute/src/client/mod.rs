@@ -153,7 +153,7 @@ impl Compute {
     pub(crate) async fn bury(&self, id: u64) -> Error {
         // Another caller may already have started a new one.
         let gone = self.slot().take_if(|zygote| zygote.id == id);
-        zygote::obituary(gone, "it ended before it answered").await
+        zygote::exit_error(gone, "it ended before it answered").await
     }
 
     fn living<'a>(

@@ -23,7 +23,7 @@ use crate::wire::{ALL_MODULES, Fault, Reply, Request, Run, frame};
 const START: Duration = Duration::from_secs(30);
 
 /// After this many missing modules, all modules are loaded.
-const UNFORESEEN: usize = 4;
+const MAX_MISSING_MODULES: usize = 4;
 
 /// Code that contains one of these may read names that are not written in it.
 const DYNAMIC: [&str; 7] = ["__", "dir", "eval", "exec", "globals", "locals", "vars"];
@@ -61,10 +61,10 @@ impl Session {
         let limits = &self.compute.options().limits;
         let time = time.unwrap_or(limits.time);
         self.modules.append(&mut named_in(&job.code));
-        let request = Request::Run(travelling(job, time, limits.output_bytes));
+        let request = Request::Run(to_request(job, time, limits.output_bytes));
         match self.ask(&request, time).await? {
             Reply::Done { value, printed } => Ok(Output { value, printed }),
-            Reply::Ready(_) | Reply::Compiled | Reply::Failed(_) => Err(misunderstood()),
+            Reply::Ready(_) | Reply::Compiled | Reply::Failed(_) => Err(unexpected_reply()),
         }
     }
 
@@ -87,7 +87,7 @@ impl Session {
         let time = self.compute.options().limits.time;
         match self.ask(&request, time).await? {
             Reply::Compiled => Ok(()),
-            Reply::Ready(_) | Reply::Done { .. } | Reply::Failed(_) => Err(misunderstood()),
+            Reply::Ready(_) | Reply::Done { .. } | Reply::Failed(_) => Err(unexpected_reply()),
         }
     }
 
@@ -105,9 +105,11 @@ impl Session {
         let (mut replaced, mut unforeseen) = (false, 0);
         loop {
             match self.attempt(&request, time).await? {
-                Ok(Reply::Failed(Fault::Unloaded { module })) if unforeseen <= UNFORESEEN => {
+                Ok(Reply::Failed(Fault::Unloaded { module }))
+                    if unforeseen <= MAX_MISSING_MODULES =>
+                {
                     unforeseen += 1;
-                    let all = unforeseen == UNFORESEEN;
+                    let all = unforeseen == MAX_MISSING_MODULES;
                     let module = if all { ALL_MODULES.to_owned() } else { module };
                     self.modules.insert(module);
                 }
@@ -193,7 +195,7 @@ impl Session {
 }
 
 /// Converts a job for the data socket, without names that the code cannot read.
-fn travelling(job: Job, time: Duration, output_bytes: usize) -> Run {
+fn to_request(job: Job, time: Duration, output_bytes: usize) -> Run {
     let Job {
         code,
         kind,
@@ -218,6 +220,6 @@ fn travelling(job: Job, time: Duration, output_bytes: usize) -> Run {
     }
 }
 
-fn misunderstood() -> Error {
+fn unexpected_reply() -> Error {
     Error::unavailable("unexpected type of reply")
 }

@@ -149,7 +149,7 @@ impl Zygote {
 }
 
 /// Returns the error for the end of a worker, with its status and stderr.
-pub(super) async fn obituary(zygote: Option<Zygote>, what: &str) -> Error {
+pub(super) async fn exit_error(zygote: Option<Zygote>, what: &str) -> Error {
     let Some(Zygote {
         child: Some(mut child),
         control,

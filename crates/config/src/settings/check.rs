@@ -2,7 +2,7 @@
 
 use deft_model::nearest;
 
-use super::kind::{Kind, Wrong, check_heal};
+use super::kind::{Kind, KindError, check_heal};
 use super::problem::Problem;
 use super::table::{self, Key, Meaning};
 use super::tree::{Data, Node, Origin, Section, Settings};
@@ -46,7 +46,7 @@ impl Checker {
 
     fn leaf(&mut self, key: &Key, node: &Node, path: &[String]) {
         let place = shown(path);
-        let mut wrong = |node: &Node, Wrong { message, hint }| {
+        let mut wrong = |node: &Node, KindError { message, hint }| {
             self.report(node, path, format!("`{place}` {message}"), hint);
         };
         if let Err(problem) = key.kind.check(&node.json()) {

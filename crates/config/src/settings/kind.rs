@@ -50,13 +50,13 @@ pub enum Kind {
 
 /// Why a value is invalid, without the name of its key.
 #[derive(Debug, PartialEq)]
-pub struct Wrong {
+pub struct KindError {
     /// A sentence without its beginning, "`key` ".
     pub message: String,
     pub hint: Option<String>,
 }
 
-impl Wrong {
+impl KindError {
     fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -127,8 +127,8 @@ impl Kind {
     }
 
     /// Checks `value`.
-    pub fn check(self, value: &Value) -> Result<(), Wrong> {
-        let other = || Wrong::new(format!("takes {}, not {}", self.takes(), shown(value)));
+    pub fn check(self, value: &Value) -> Result<(), KindError> {
+        let other = || KindError::new(format!("takes {}, not {}", self.takes(), shown(value)));
         let text = || value.as_str().ok_or_else(other);
         match self {
             Self::Text | Self::Reference => text().map(drop),
@@ -151,7 +151,7 @@ impl Kind {
             }
             Self::Store => super::store::parse(text()?)
                 .map(drop)
-                .map_err(|problem| Wrong {
+                .map_err(|problem| KindError {
                     message: problem.message,
                     hint: Some(problem.hint),
                 }),
@@ -213,23 +213,23 @@ fn each(value: &Value, fits: impl Fn(&Value) -> bool) -> Option<()> {
 /// Parses a duration: a string, or a number of seconds.
 pub(super) fn duration(
     value: &Value,
-    other: impl Fn() -> Wrong,
-) -> Result<std::time::Duration, Wrong> {
+    other: impl Fn() -> KindError,
+) -> Result<std::time::Duration, KindError> {
     if let Some(seconds) = value.as_f64() {
         return deft_schedule::from_seconds(seconds).map_err(|_| other());
     }
     let length = deft_schedule::parse_duration(value.as_str().ok_or_else(&other)?);
-    let length = length.map_err(|problem| Wrong {
+    let length = length.map_err(|problem| KindError {
         message: format!("is invalid: {}", problem.message),
         hint: problem.hint,
     })?;
     length.try_into().map_err(|_| other())
 }
 
-fn zone(name: &str) -> Result<(), Wrong> {
+fn zone(name: &str) -> Result<(), KindError> {
     deft_schedule::parse_zone(name)
         .map(drop)
-        .map_err(|problem| Wrong {
+        .map_err(|problem| KindError {
             message: format!("is invalid: {}", problem.message),
             hint: problem.hint,
         })
@@ -240,7 +240,7 @@ fn address(text: &str) -> Option<()> {
     (!host.is_empty() && port.parse::<u16>().is_ok()).then_some(())
 }
 
-fn word(given: &str, words: &[&str], other: impl Fn() -> Wrong) -> Result<(), Wrong> {
+fn word(given: &str, words: &[&str], other: impl Fn() -> KindError) -> Result<(), KindError> {
     if words.contains(&given) {
         return Ok(());
     }
@@ -250,14 +250,14 @@ fn word(given: &str, words: &[&str], other: impl Fn() -> Wrong) -> Result<(), Wr
     }
 }
 
-fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
+fn channel(given: &str, other: impl Fn() -> KindError) -> Result<(), KindError> {
     match ChannelKind::from_word(given) {
         Some(ChannelKind::Tool(name)) if ChannelKind::is_circle(&name) => {
             let message = format!(
                 "cannot be `{name}`: it would create notices instead of sending \
                  them"
             );
-            Err(Wrong::new(message)
+            Err(KindError::new(message)
                 .hint("name a tool that sends messages; `deft tools list` shows all tools"))
         }
         Some(_) => Ok(()),
@@ -266,16 +266,16 @@ fn channel(given: &str, other: impl Fn() -> Wrong) -> Result<(), Wrong> {
 }
 
 /// Checks a reference to a secret. The message does not show `value`, which may be the secret itself.
-fn secret(value: &Value) -> Result<(), Wrong> {
+fn secret(value: &Value) -> Result<(), KindError> {
     let Some(text) = value.as_str() else {
-        return Err(Wrong::new("takes a reference to a secret").hint(REFERENCE_HINT));
+        return Err(KindError::new("takes a reference to a secret").hint(REFERENCE_HINT));
     };
     match text.split_once(':') {
         Some(("env" | "file" | "keyring", rest)) if !rest.trim().is_empty() => Ok(()),
         Some(("env" | "file" | "keyring", _)) => {
-            Err(Wrong::new(format!("has nothing after `{text}`")).hint(REFERENCE_HINT))
+            Err(KindError::new(format!("has nothing after `{text}`")).hint(REFERENCE_HINT))
         }
-        _ => Err(Wrong::new(
+        _ => Err(KindError::new(
             "takes a reference and not the secret itself, because this file is read, copied and \
              shown",
         )
@@ -284,10 +284,10 @@ fn secret(value: &Value) -> Result<(), Wrong> {
 }
 
 /// Checks an entry of `engine.heal`.
-pub(super) fn check_heal(entry: &Value) -> Result<(), Wrong> {
+pub(super) fn check_heal(entry: &Value) -> Result<(), KindError> {
     const SHAPE: &str = "write `{when = \"auth\", tool = \"NAME\", args = {…}}`";
     const KEYS: [&str; 3] = ["when", "tool", "args"];
-    let wrong = |message: String| Err(Wrong::new(message).hint(SHAPE));
+    let wrong = |message: String| Err(KindError::new(message).hint(SHAPE));
     let Some(entry) = entry.as_object() else {
         return wrong(format!("has {}, which is not a `heal` rule", shown(entry)));
     };
@@ -310,7 +310,7 @@ pub(super) fn check_heal(entry: &Value) -> Result<(), Wrong> {
 }
 
 /// Parses the failure classes that a heal rule handles.
-pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
+pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, KindError> {
     let words: Vec<&str> = match value {
         Value::String(word) => vec![word],
         Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
@@ -319,7 +319,7 @@ pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
     let known = || FailureClass::WORDS.iter().map(|(word, _)| *word);
     if words.is_empty() {
         let list: Vec<&str> = known().collect();
-        return Err(Wrong::new("has a `heal` rule without `when`")
+        return Err(KindError::new("has a `heal` rule without `when`")
             .hint(format!("failure classes are {}", list.join(", "))));
     }
     let class = |word: &str| {
@@ -332,7 +332,7 @@ pub(super) fn classes(value: &Value) -> Result<Vec<FailureClass>, Wrong> {
                     known().collect::<Vec<_>>().join(", ")
                 ),
             };
-            Wrong::new(format!(
+            KindError::new(format!(
                 "has a `heal` rule for `{word}`, which is not a failure class"
             ))
             .hint(hint)

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::check::shown;
 use super::kind::Kind;
-use super::table::{self, KEYS, Key, Meaning, Preset, is_any};
+use super::table::{self, KEYS, Key, KeyDefault, Meaning, is_any};
 use super::tree::{Data, Origin, Settings};
 use crate::literal_secret::is_literal_secret;
 use deft_wire::setting::{SettingOrigin, SettingView};
@@ -54,8 +54,8 @@ impl Setting {
     /// Describes the default if it is not a single value.
     pub fn words(&self) -> &'static str {
         match self.key.preset {
-            Preset::Words(words) => words,
-            Preset::Value(_) | Preset::Needed => "not set",
+            KeyDefault::Words(words) => words,
+            KeyDefault::Value(_) | KeyDefault::Needed => "not set",
         }
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::ChannelKind;
 use super::engine::EngineConfig;
-use super::kind::{self, Kind, Wrong};
+use super::kind::{self, Kind, KindError};
 use super::problem::Problem;
 use super::store::StorePath;
 use super::table::{self, Meaning};
@@ -340,7 +340,7 @@ pub(super) fn texts(value: &Value) -> Vec<String> {
 }
 
 pub(super) fn length(value: &Value) -> Option<Duration> {
-    let wrong = || Wrong {
+    let wrong = || KindError {
         message: String::new(),
         hint: None,
     };

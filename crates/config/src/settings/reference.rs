@@ -1,6 +1,6 @@
 //! Generates the reference section of `docs/configuration.md` from the table of keys.
 
-use super::table::{KEYS, Preset};
+use super::table::{KEYS, KeyDefault};
 
 /// Renders one table per section.
 #[cfg_attr(
@@ -18,9 +18,9 @@ pub(super) fn reference() -> String {
         }
         let name = key.path.get(section.len() + 1..).unwrap_or(key.path);
         let preset = match key.preset {
-            Preset::Value(text) => format!("`{text}`"),
-            Preset::Words(words) => words.to_owned(),
-            Preset::Needed => "required".to_owned(),
+            KeyDefault::Value(text) => format!("`{text}`"),
+            KeyDefault::Words(words) => words.to_owned(),
+            KeyDefault::Needed => "required".to_owned(),
         };
         let cells = [
             format!("`{name}`"),

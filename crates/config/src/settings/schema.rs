@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::table::{KEYS, Key, Preset, is_any};
+use super::table::{KEYS, Key, KeyDefault, is_any};
 
 /// Returns the schema. It uses draft-07, which TOML editors support.
 pub fn schema() -> Value {
@@ -53,7 +53,7 @@ fn insert(schema: &mut Value, parts: &[&str], key: &Key) {
 fn leaf(key: &Key) -> Value {
     let mut schema = key.kind.schema();
     schema["description"] = json!(key.doc);
-    if let Preset::Value(_) = key.preset {
+    if let KeyDefault::Value(_) = key.preset {
         schema["default"] = json!(key.default_value());
     }
     schema

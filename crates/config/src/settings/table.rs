@@ -12,14 +12,14 @@ pub(super) struct Key {
     /// The dotted path; a part in capitals stands for any name.
     pub path: &'static str,
     pub kind: Kind,
-    pub preset: Preset,
+    pub preset: KeyDefault,
     /// A one-line description.
     pub doc: &'static str,
 }
 
 /// The default of a key.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Preset {
+pub(super) enum KeyDefault {
     /// This value, in TOML.
     Value(&'static str),
     /// A default that is not a single value, described in words.
@@ -28,9 +28,9 @@ pub(super) enum Preset {
     Needed,
 }
 
-use Preset::{Needed, Value, Words};
+use KeyDefault::{Needed, Value, Words};
 
-const fn key(path: &'static str, kind: Kind, preset: Preset, doc: &'static str) -> Key {
+const fn key(path: &'static str, kind: Kind, preset: KeyDefault, doc: &'static str) -> Key {
     Key {
         path,
         kind,

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use deft_model::{Outcome, Overlap, RunId};
 use deft_store::{
-    Admission, AdmissionResult, Batch, Finish, FirstClaim, NewEvent, RunFilter, RunState, Store,
-    StoredEvent,
+    Admission, AdmissionClaim, AdmissionResult, Batch, Finish, NewEvent, RunFilter, RunState,
+    Store, StoredEvent,
 };
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
@@ -50,7 +50,7 @@ pub(crate) fn commits(
                 at: Timestamp::now(),
                 overlap: Overlap::Allow,
                 skill_limit: None,
-                claim: Some(FirstClaim {
+                claim: Some(AdmissionClaim {
                     owner: "bench".to_owned(),
                     until: Timestamp::MAX,
                     global_limit: None,

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use deft_compute::{Compute, Limits};
 use deft_engine::{
-    Channel, DeliveryResult, Engine, Options, Parcel, Parts, PublishedEvent, SystemClock,
+    Channel, Delivery, DeliveryResult, Engine, Options, Parts, PublishedEvent, SystemClock,
 };
 use deft_model::{Effects, RunStatus};
 use deft_registry::Snapshot;
 use deft_scheduler::{Pool, Scheduler};
 use deft_skillfile::{Moment, parse_record};
 use deft_store::{
-    NewSkill, RunFilter, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, Sqlite,
-    SqliteOptions, Standing, Store, Timeline,
+    NewSkill, RunFilter, SchedulePosition, SkillChange, SkillFilter, SkillOrigin, SkillProperties,
+    SkillRow, SkillState, Sqlite, SqliteOptions, Store,
 };
 use deft_testkit::{Kind, Script, server_binary, witness};
 use deft_tools::{Definition, Environment, Router, Secret, SecretSource, ServerOptions};
@@ -44,7 +44,7 @@ struct Ears;
 impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
-        _: &'a Parcel<'a>,
+        _: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }
@@ -190,7 +190,7 @@ impl World {
                 "every_minutes": 60, "misfire": self.misfire, "window_seconds": 86400,
             });
             NewSkill {
-                text: SkillText {
+                text: SkillProperties {
                     skill: format!("skill-{n}"),
                     agent_id: "thinker".to_owned(),
                     name: format!("Skill {n}"),
@@ -203,8 +203,8 @@ impl World {
                     required_tools: Vec::new(),
                 },
                 content: Some(record.to_string()),
-                standing: Standing::default(),
-                timeline: Timeline {
+                standing: SkillState::default(),
+                timeline: SchedulePosition {
                     anchor: Some(now),
                     next_at: Some(now + HOUR),
                 },
@@ -231,7 +231,7 @@ impl World {
                 let row = self.store().skill_by_id(row.id).await.unwrap().unwrap();
                 let change = SkillChange {
                     standing: row.standing,
-                    timeline: Some(Timeline {
+                    timeline: Some(SchedulePosition {
                         anchor: Some(slot),
                         next_at: Some(slot),
                     }),

@@ -134,10 +134,10 @@ impl Driver {
         }
         let now = self.engine.now();
         for event in reopened {
-            self.note_thought(now, path, event);
+            self.note_agent_event(now, path, event);
         }
         for event in cut_off {
-            self.record_thought(path, event);
+            self.record_agent_event(path, event);
         }
         let again = again.into_iter().map(|thought| (path.clone(), thought));
         self.thoughts.extend(again);
@@ -156,7 +156,7 @@ impl Driver {
         let fresh = thinking.machine.take_requests();
         let finished = thinking.machine.finished().cloned();
         for event in events {
-            self.note_thought(now, path, event);
+            self.note_agent_event(now, path, event);
         }
         let fresh = fresh.into_iter().map(|thought| (path.clone(), thought));
         self.thoughts.extend(fresh);
@@ -256,7 +256,7 @@ impl Driver {
         match came.event(&thinking.machine) {
             RecordableResult::Event(event, writes) => {
                 self.journal.write(writes);
-                self.record_thought(path, event);
+                self.record_agent_event(path, event);
             }
             RecordableResult::Unable(failure) => {
                 self.end_agent(path, Err(failure));
@@ -278,7 +278,7 @@ impl Driver {
         }
     }
 
-    fn record_thought(&mut self, path: &Path, event: AgentEvent) {
+    fn record_agent_event(&mut self, path: &Path, event: AgentEvent) {
         let Some(thinking) = self.agents.get_mut(path) else {
             return;
         };
@@ -294,11 +294,11 @@ impl Driver {
             let begun = deft_agents::begin_message(&thinking.machine, now);
             self.journal.write(begun);
         }
-        self.note_thought(now, path, event);
+        self.note_agent_event(now, path, event);
     }
 
     /// Adds an event to the journal that the machine of the agent has already applied.
-    fn note_thought(&mut self, now: Timestamp, path: &Path, event: AgentEvent) {
+    fn note_agent_event(&mut self, now: Timestamp, path: &Path, event: AgentEvent) {
         let event = Event::Agent {
             path: path.clone(),
             event: Box::new(event),

@@ -114,7 +114,7 @@ impl Driver {
         match (result, self.next_look(now)) {
             (Err(failure), Some(until)) if failure.blocked && !path.is_outputs() => {
                 self.blocked_by = Some(failure.clone());
-                self.machine.postponed(path, attempt, failure, until)
+                self.machine.postpone_call(path, attempt, failure, until)
             }
             (result, _) => settle(&self.machine, result),
         }
@@ -128,7 +128,7 @@ impl Driver {
     }
 
     /// Tells people what an unattended run waits for: an answer, or a tool.
-    pub(super) async fn tell_waiting(&mut self, now: Timestamp) {
+    pub(super) async fn notify_about_wait(&mut self, now: Timestamp) {
         if !self.attention.parks {
             return;
         }
@@ -139,7 +139,7 @@ impl Driver {
         });
         for question in &self.unanswered {
             if let Some(chat) = &chat {
-                match engine.leave_question(question, chat).await {
+                match engine.send_question(question, chat).await {
                     Ok(_) => continue,
                     Err(error) => {
                         tracing::warn!(%error, "cannot send an approval to its chat; it is sent as a notice");

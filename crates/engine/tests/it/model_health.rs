@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Channel, Clock, DeliveryResult, Notice, Parcel};
+use deft_engine::{Channel, Clock, Delivery, DeliveryResult, Notice};
 use deft_llm::Models;
 use deft_scheduler::{Pool, Scheduler};
 use deft_store::{NewConversation, NoticeFilter, Store};
@@ -127,7 +127,7 @@ pub(crate) struct Deaf;
 impl Channel for Deaf {
     fn deliver<'a>(
         &'a self,
-        _: &'a Parcel<'a>,
+        _: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }

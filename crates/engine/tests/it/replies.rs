@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_engine::{
-    Attention, Channel, ChatAnswer, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel, Say,
+    Attention, Channel, ChatAnswer, Delivery, DeliveryError, DeliveryResult, Notice, NoticeKind,
+    Say,
 };
 use deft_model::{Failure, FailureClass, RunStatus};
 use deft_store::{NoticeFilter, NoticeRow};
@@ -96,7 +97,7 @@ struct Slow(Mutex<Vec<String>>);
 impl Channel for Slow {
     fn deliver<'a>(
         &'a self,
-        parcel: &'a Parcel<'a>,
+        parcel: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         let note = |what: &str| {
             let mut notes = self.0.lock().unwrap();

@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Channel, Clock, DeliveryResult, Parcel};
+use deft_engine::{Channel, Clock, Delivery, DeliveryResult};
 use deft_model::RunStatus;
-use deft_scheduler::{Ahead, Scheduler};
+use deft_scheduler::{Scheduler, SkillAhead};
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ struct Ears;
 impl Channel for Ears {
     fn deliver<'a>(
         &'a self,
-        _: &'a Parcel<'a>,
+        _: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async { Ok("heard".to_owned()) })
     }
@@ -332,7 +332,7 @@ async fn skills_that_were_settled_ahead_are_named() {
         t.world.clock.set(at("15:30"));
         let check = Scheduler::new(engine).check_clock().await.unwrap();
         assert_eq!(check.newest, Some(at("28 14:00")));
-        let ahead = Ahead {
+        let ahead = SkillAhead {
             skill: "cron".to_owned(),
             until: at("28 15:00"),
         };

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Channel, DeliveryError, DeliveryResult, Notice, NoticeKind, Parcel};
+use deft_engine::{Channel, Delivery, DeliveryError, DeliveryResult, Notice, NoticeKind};
 use deft_model::{Failure, FailureClass};
 use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
 
@@ -23,7 +23,7 @@ struct Double {
 impl Channel for Double {
     fn deliver<'a>(
         &'a self,
-        parcel: &'a Parcel<'a>,
+        parcel: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             self.tries.lock().unwrap().push(parcel.key.to_owned());
@@ -260,7 +260,7 @@ struct Silent;
 impl Channel for Silent {
     fn deliver<'a>(
         &'a self,
-        _: &'a Parcel<'a>,
+        _: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(std::future::pending())
     }
@@ -293,7 +293,7 @@ struct Letters {
 impl Channel for Letters {
     fn deliver<'a>(
         &'a self,
-        parcel: &'a Parcel<'a>,
+        parcel: &'a Delivery<'a>,
     ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
         Box::pin(async move {
             let mut stop = self.stops.lock().unwrap().pop_front();

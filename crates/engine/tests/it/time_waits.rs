@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deft_engine::Attention;
 use deft_model::{DisabledReason, Effects, Outcome, RunStatus, WaitKind};
 use deft_scheduler::Scheduler;
-use deft_store::{PutResult, Standing, Timeline};
+use deft_store::{PutResult, SchedulePosition, SkillState};
 use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use serde_json::json;
@@ -204,12 +204,12 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
             let skill = record(&name, json!({"interval_minutes": 10}), "later");
             let skill = with(skill, json!({"required_tools": ["later"]}));
             let mut new = new_record(&skill, at("13:00"));
-            new.standing = Standing {
+            new.standing = SkillState {
                 disabled: Some(why),
                 streak: 5,
-                ..Standing::default()
+                ..SkillState::default()
             };
-            new.timeline = Timeline::default();
+            new.timeline = SchedulePosition::default();
             let put = t.world.store.put_skills(vec![new]).await.unwrap();
             assert!(matches!(put[0], PutResult::Stored(_)), "{put:?}");
         }
@@ -241,7 +241,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
         let more = json!({"execution_plan": [], "required_tools": ["echo"]});
         let mut new = new_record(&with(thinks, more), at("13:00"));
         new.standing.disabled = Some(DisabledReason::MissingTools);
-        new.timeline = Timeline::default();
+        new.timeline = SchedulePosition::default();
         t.world.store.put_skills(vec![new]).await.unwrap();
         assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         assert_eq!(t.standing("thinks").await, "off (missing_tools)");

@@ -7,8 +7,8 @@ use deft_model::{Effects, Failure, FailureClass, RunStatus};
 use deft_scheduler::{Checks, Pool, Scheduler, TickReport};
 use deft_skillfile::{Document, Moment, parse_record};
 use deft_store::{
-    NewSkill, NoticeFilter, PutResult, RunFilter, RunRow, SkillOrigin, SkillRow, SkillText, Sqlite,
-    SqliteOptions, Standing, Store, Timeline,
+    NewSkill, NoticeFilter, PutResult, RunFilter, RunRow, SchedulePosition, SkillOrigin,
+    SkillProperties, SkillRow, SkillState, Sqlite, SqliteOptions, Store,
 };
 use deft_store_testkit::Memory;
 use deft_tools::Definition;
@@ -236,7 +236,7 @@ pub(crate) fn new_record(record: &Value, now: Timestamp) -> NewSkill {
     };
     let content = record.to_string();
     NewSkill {
-        text: SkillText {
+        text: SkillProperties {
             skill: skill.id.to_string(),
             agent_id: skill.policy.agent_id.clone(),
             name: skill.name.clone(),
@@ -248,8 +248,8 @@ pub(crate) fn new_record(record: &Value, now: Timestamp) -> NewSkill {
             required_tools: skill.required_tools.clone(),
         },
         content: Some(content),
-        standing: Standing::default(),
-        timeline: Timeline {
+        standing: SkillState::default(),
+        timeline: SchedulePosition {
             anchor: every.map(|_| now),
             next_at,
         },

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Draft;
 use crate::json;
-use crate::names::{self, FIELDS, KEPT, PROSE, RECORD, meant, snake};
+use crate::names::{self, FIELDS, INSTRUCTION_ALIASES, KEPT, RECORD, meant, snake};
 
 /// Keys that models wrap around the arguments.
 const ENVELOPES: &[&str] = &[
@@ -119,7 +119,7 @@ pub(super) fn find_instructions(draft: &mut Draft<'_>) {
     if given.is_some_and(|given| !is_blank(given)) {
         return;
     }
-    let found = PROSE.iter().find_map(|prose| {
+    let found = INSTRUCTION_ALIASES.iter().find_map(|prose| {
         let key = draft.record.keys().find(|key| snake(key) == *prose)?;
         let text = draft.record.get(key)?.as_str()?;
         (!text.trim().is_empty()).then(|| key.clone())

@@ -147,7 +147,7 @@ pub(crate) const SHAPE: &[Fix] = &[
 ];
 
 /// Fixes that add values derived from the rest of the record.
-pub(crate) const COMPLETE: &[Fix] = &[
+pub(crate) const DEFAULT_FIXES: &[Fix] = &[
     timing::add_zone,
     defaults::trigger_type,
     defaults::lower_plan,
@@ -158,7 +158,7 @@ pub(crate) const COMPLETE: &[Fix] = &[
 /// Converts the arguments of `memory_store_skill` to a record.
 pub fn normalise(args: &Object, moment: &Moment) -> NormalisedRecord {
     let mut draft = Draft::new(args.clone(), moment);
-    draft.mend(&[SHAPE, COMPLETE]);
+    draft.mend(&[SHAPE, DEFAULT_FIXES]);
     // Only a new record gets a preflight check because of its name; later it is the owner's choice (X20).
     defaults::preflight(&mut draft);
     draft.finish()

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::Draft;
 use crate::json;
-use crate::names::{DELAYS, INTERVALS, WORDED, phrase_field, says_when};
+use crate::names::{DELAYS, INTERVALS, PROSE_TIMINGS, phrase_field, says_when};
 
 /// Removes lists, fences, quotes and `cron:` around times, and moves a zone in front of a cron expression to
 /// `timezone`.
@@ -223,7 +223,7 @@ pub(super) fn words(draft: &mut Draft<'_>) {
         return;
     };
     let key = single(config)
-        .filter(|key| WORDED.contains(key))
+        .filter(|key| PROSE_TIMINGS.contains(key))
         .map(str::to_owned);
     let Some((key, text)) = key.and_then(|key| Some((key.clone(), config.get(&key)?.as_str()?)))
     else {
@@ -266,7 +266,7 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
             Err(_) => return,
         },
         (None, Value::String(text)) if key == "when" && parse_at(text, &zone).is_ok() => {
-            settle_when(draft);
+            rename_when(draft);
             return;
         }
         (None, _) => return,
@@ -293,7 +293,7 @@ fn placed(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-fn settle_when(draft: &mut Draft<'_>) {
+fn rename_when(draft: &mut Draft<'_>) {
     if let Some(config) = draft
         .config_mut()
         .filter(|config| !config.contains_key("at"))

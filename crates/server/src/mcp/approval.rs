@@ -13,7 +13,7 @@ use rmcp::model::{CallToolResponse, CallToolResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-use super::elicit::{self, AskBy, Retry};
+use super::elicit::{self, AskMethod, Retry};
 use super::handler::McpServer;
 use super::{reply, run};
 
@@ -33,8 +33,8 @@ pub(super) async fn answer(
     };
     let asked = words(&question, request.always);
     let answer = match ask_by {
-        AskBy::Request => elicit::ask(&context.peer, &asked).await,
-        AskBy::Reply => {
+        AskMethod::Request => elicit::ask(&context.peer, &asked).await,
+        AskMethod::Reply => {
             let responses = retry.responses.unwrap_or_default();
             let response = responses.get(&question.id);
             match response.and_then(elicit::read_response) {
@@ -44,7 +44,7 @@ pub(super) async fn answer(
                 None => return Ok(elicit::ask_again(&question.id, &asked).into()),
             }
         }
-        AskBy::Nothing => None,
+        AskMethod::Nothing => None,
     };
     let Some(answer) = answer else {
         return Ok(reply::failure(&unanswered()).into());
@@ -55,11 +55,11 @@ pub(super) async fn answer(
 }
 
 /// Returns the approval. Fails if the client cannot ask a person.
-fn find(app: &App, id: &str, ask_by: AskBy) -> Done<ApprovalView> {
+fn find(app: &App, id: &str, ask_by: AskMethod) -> Done<ApprovalView> {
     let question = approvals::show(app, id)?;
     match ask_by {
-        AskBy::Request | AskBy::Reply => Ok(question),
-        AskBy::Nothing => {
+        AskMethod::Request | AskMethod::Reply => Ok(question),
+        AskMethod::Nothing => {
             let message = "this client cannot ask a person, and only a person may approve";
             let hint = format!(
                 "ask the person to run: deft approvals approve {id}, or: deft approvals reject {id}",

@@ -74,7 +74,7 @@ impl Changes {
     }
 
     /// Triggers a comparison of the skills.
-    pub(super) fn look_now(&self) {
+    pub(super) fn compare_now(&self) {
         self.look.notify_one();
     }
 
@@ -85,7 +85,7 @@ impl Changes {
     }
 
     /// Adds a client with a session to those notified of changed resources that they follow.
-    pub(super) fn tell_updates(&self, peer: Peer<RoleServer>, session: &Arc<Session>) {
+    pub(super) fn add_follower(&self, peer: Peer<RoleServer>, session: &Arc<Session>) {
         let mut followers = self.followers.lock();
         if !followers
             .iter()
@@ -149,7 +149,7 @@ impl Changes {
     }
 
     /// Removes followers that are disconnected, and returns their sessions.
-    fn take_gone(&self) -> Vec<Arc<Session>> {
+    fn remove_disconnected(&self) -> Vec<Arc<Session>> {
         let mut gone = Vec::new();
         self.followers.lock().retain(|(peer, session)| {
             let is_gone = peer.is_transport_closed();
@@ -206,7 +206,7 @@ async fn watch_servers(changes: Weak<Changes>, app: Weak<App>) {
 
 /// Ends the resource subscriptions of disconnected clients.
 async fn unfollow_gone(changes: &Changes, app: &App) {
-    for session in changes.take_gone() {
+    for session in changes.remove_disconnected() {
         for (uri, server) in session.take_followed() {
             relay::unsubscribe(app, &server, &uri).await;
         }

@@ -22,7 +22,7 @@ pub(super) struct Retry {
 
 /// How the person behind a client can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AskBy {
+pub(super) enum AskMethod {
     /// With a request from the server.
     Request,
     /// With a result that asks for input.
@@ -32,17 +32,17 @@ pub(super) enum AskBy {
 }
 
 /// Determines how the person behind a client can be asked.
-pub(super) fn ask_by(context: &RequestContext<RoleServer>) -> AskBy {
+pub(super) fn ask_by(context: &RequestContext<RoleServer>) -> AskMethod {
     let capability = context.client_capabilities().and_then(|it| it.elicitation);
     // Older revisions do not name the modes; their clients all support forms.
     if !capability.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
-        return AskBy::Nothing;
+        return AskMethod::Nothing;
     }
     let version = context.protocol_version();
     if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
-        AskBy::Reply
+        AskMethod::Reply
     } else {
-        AskBy::Request
+        AskMethod::Request
     }
 }
 

@@ -133,7 +133,7 @@ impl McpServer {
 
     /// Triggers a comparison of the skills, because they may have changed.
     pub(super) fn note_change(&self) {
-        self.changes.look_now();
+        self.changes.compare_now();
     }
 }
 
@@ -369,7 +369,7 @@ impl ServerHandler for McpServer {
     ) -> Result<(), ErrorData> {
         let upstream = self.resource(&request.uri).await?;
         let upstream = upstream.ok_or_else(|| resources::unknown(&request.uri))?;
-        self.changes.tell_updates(context.peer, &self.session);
+        self.changes.add_follower(context.peer, &self.session);
         if self.session.follow(&request.uri, &upstream.server) {
             let followed = relay_service::subscribe(&self.app, &upstream.server, &request.uri);
             if let Err(error) = followed.await {

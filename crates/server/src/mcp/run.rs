@@ -17,7 +17,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use super::elicit::{self, AskBy, ClientAsker, Retry};
+use super::elicit::{self, AskMethod, ClientAsker, Retry};
 use super::handler::McpServer;
 use super::{reply, tasks};
 
@@ -72,7 +72,7 @@ pub(super) async fn run(
         return tasks::run(server, work, context).await;
     }
     let (sender, receiver) = unbounded_channel();
-    let asker = (ask_by == AskBy::Request).then(|| {
+    let asker = (ask_by == AskMethod::Request).then(|| {
         let (peer, name) = (context.peer.clone(), by.clone());
         Arc::new(ClientAsker { peer, name }) as Arc<dyn Asker>
     });
@@ -85,7 +85,7 @@ pub(super) async fn run(
     let driven = server.drive(move |app| drive(app, work, &watcher));
     let (driven, ()) = tokio::join!(driven, report(context, receiver, steps));
     Ok(match driven? {
-        Ok(run) if ask_by == AskBy::Reply && !run.approvals.is_empty() => {
+        Ok(run) if ask_by == AskMethod::Reply && !run.approvals.is_empty() => {
             elicit::input_required(run.run.as_str(), &run.approvals).into()
         }
         Ok(run) => reply::run(&run).into(),
@@ -115,13 +115,13 @@ pub(super) fn drive_in_background(server: &McpServer, work: RunWork) {
 }
 
 /// Decides what a call asks for. A request state that deft never sent to such a client is a protocol error.
-fn prepare(app: &App, call: RunCall, ask_by: AskBy, by: &str) -> Result<Done<Work>, ErrorData> {
+fn prepare(app: &App, call: RunCall, ask_by: AskMethod, by: &str) -> Result<Done<Work>, ErrorData> {
     match call.retry.state {
         Some(state) => {
             let responses = call.retry.responses.unwrap_or_default();
             let unknown = || ErrorData::invalid_params("the request state is unknown", None);
             // Only a client that can ask a person gets a state, and only for a run that an MCP client started.
-            if ask_by != AskBy::Reply {
+            if ask_by != AskMethod::Reply {
                 return Err(unknown());
             }
             let run = runs::detail(app, &state).map_err(|_| unknown())?.run;

@@ -20,16 +20,16 @@ const STEP: Duration = Duration::from_millis(2);
 /// Serves the home until the client closes its stream.
 pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
     let app = Arc::new(App::following(workspace)?);
-    let delivery = app.carry_along();
+    let delivery = app.start_delivery();
     let served = app.block_on(serve(Arc::clone(&app)));
-    app.carry_no_more(delivery);
+    app.stop_delivery(delivery);
     close(app);
     served
 }
 
 /// Closes the engine after all tasks have dropped their references to it.
 fn close(app: Arc<App>) {
-    app.block_on_only(async {
+    app.block_on_without_leases(async {
         let deadline = tokio::time::Instant::now() + GRACE;
         while Arc::strong_count(&app) > 1 && tokio::time::Instant::now() < deadline {
             tokio::time::sleep(STEP).await;

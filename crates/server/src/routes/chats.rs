@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
             Run,
             send,
         )
-        .with_own_key(),
+        .without_stored_reply(),
         Route::new(
             Get,
             "/api/v1/chats/{id}",

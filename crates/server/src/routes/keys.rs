@@ -4,8 +4,8 @@ use deft_service::secrets::SecretPlace;
 use deft_service::{secrets, tokens};
 use deft_wire::Done;
 use deft_wire::requests::{SecretRequest, SecretTestRequest, TokenRequest};
-use deft_wire::secret::{SecretList, SecretRemoved, SecretStored};
-use deft_wire::token::{TokenAdded, TokenList, TokenRevoked, TokenScope as Scope};
+use deft_wire::secret::{SecretList, SecretRemoved, SetSecretResult};
+use deft_wire::token::{AddTokenResult, TokenList, TokenRevoked, TokenScope as Scope};
 
 use crate::route::{Call, Nothing, Route, Verb};
 
@@ -74,7 +74,7 @@ fn test_secrets(call: &Call<Nothing, SecretTestRequest>) -> Done<SecretList> {
     secrets::test(&call.server.workspace, &call.body.names)
 }
 
-fn set_secret(call: &Call<Nothing, SecretRequest>) -> Done<SecretStored> {
+fn set_secret(call: &Call<Nothing, SecretRequest>) -> Done<SetSecretResult> {
     let SecretRequest { value, file } = &call.body;
     let place = if *file {
         SecretPlace::File
@@ -92,7 +92,7 @@ fn list_tokens(call: &Call) -> Done<TokenList> {
     tokens::list(&call.server.workspace)
 }
 
-fn add_token(call: &Call<Nothing, TokenRequest>) -> Done<TokenAdded> {
+fn add_token(call: &Call<Nothing, TokenRequest>) -> Done<AddTokenResult> {
     tokens::add(&call.server.workspace, &call.body.name, call.body.scope)
 }
 

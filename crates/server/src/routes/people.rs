@@ -9,8 +9,8 @@ use deft_wire::api::{
 use deft_wire::approval::{
     ApprovalAnswer, ApprovalDocument, ApprovalList, GrantList, GrantRevoked,
 };
-use deft_wire::job::{JobDocument, JobsHalted};
-use deft_wire::notice::NoticesQueued;
+use deft_wire::job::{JobDocument, JobHaltResult};
+use deft_wire::notice::NoticeRetryResult;
 use deft_wire::token::TokenScope as Scope;
 
 use super::{next_cursor, page_size};
@@ -149,7 +149,7 @@ fn messages(call: &Call<NoticeListQuery>) -> Done<NoticePage> {
     })
 }
 
-fn retry(call: &Call<Nothing, NoticeRetryRequest>) -> Done<NoticesQueued> {
+fn retry(call: &Call<Nothing, NoticeRetryRequest>) -> Done<NoticeRetryResult> {
     let id = call.body.id.map(|id| id.to_string());
     notices::retry(&call.server.app, id.as_deref())
 }
@@ -179,10 +179,10 @@ fn queue(call: &Call<Nothing, JobRequest>) -> Done<JobDocument> {
     Ok(JobDocument { job })
 }
 
-fn halt(call: &Call) -> Done<JobsHalted> {
+fn halt(call: &Call) -> Done<JobHaltResult> {
     jobs::halt(&call.server.app)
 }
 
-fn resume(call: &Call) -> Done<JobsHalted> {
+fn resume(call: &Call) -> Done<JobHaltResult> {
     jobs::resume(&call.server.app)
 }

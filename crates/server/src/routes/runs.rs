@@ -44,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
             Run,
             start,
         )
-        .with_own_key(),
+        .without_stored_reply(),
         Route::new(
             Post,
             "/api/v1/runs/plan",

@@ -3,9 +3,9 @@
 use deft_service::budget::{self, BudgetKey, BudgetRequest};
 use deft_service::settings;
 use deft_wire::api::SettingRequest;
-use deft_wire::budget::{AgentResumed, BudgetChanged, BudgetView};
+use deft_wire::budget::{BudgetChanged, BudgetView, ResumeAgentResult};
 use deft_wire::requests::BudgetChange;
-use deft_wire::setting::{SettingChanged, SettingList, SettingProblems, SettingSection};
+use deft_wire::setting::{SetSettingResult, SettingList, SettingProblems, SettingSection};
 use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 
@@ -79,7 +79,7 @@ fn show(call: &Call) -> Done<SettingSection> {
     Ok(settings::find(&call.server.workspace, call.param())?.view())
 }
 
-fn change(call: &Call<Nothing, SettingRequest>) -> Done<SettingChanged> {
+fn change(call: &Call<Nothing, SettingRequest>) -> Done<SetSettingResult> {
     let changed = settings::set(&call.server.workspace, call.param(), &call.body.value)?;
     Ok(changed.view())
 }
@@ -111,6 +111,6 @@ fn set_budget(call: &Call<Nothing, BudgetChange>) -> Done<BudgetChanged> {
     budget::set(&call.server.workspace, &request)
 }
 
-fn resume_agent(call: &Call) -> Done<AgentResumed> {
+fn resume_agent(call: &Call) -> Done<ResumeAgentResult> {
     budget::resume(&call.server.workspace, call.param())
 }

@@ -8,7 +8,7 @@ use deft_config::{BudgetConfig, Editor, config_file, kind_of, read_value};
 use deft_model::SpendSubject;
 use deft_wire::Done;
 use deft_wire::budget::{
-    AgentResumed, BudgetChanged, BudgetScope, BudgetView, ScopeUsage, Spending,
+    BudgetChanged, BudgetScope, BudgetView, ResumeAgentResult, ScopeUsage, Spending,
 };
 use serde_json::{Map, Value};
 
@@ -72,11 +72,11 @@ pub(crate) fn read(workspace: &Workspace, app: &App) -> Done<BudgetView> {
 }
 
 /// Resumes a paused agent.
-pub fn resume(workspace: &Workspace, agent: &str) -> Done<AgentResumed> {
+pub fn resume(workspace: &Workspace, agent: &str) -> Done<ResumeAgentResult> {
     let app = App::without_skills(workspace)?;
     let was_paused = app.block_on(talk::host(&app).resume_agent(agent));
     app.close();
-    Ok(AgentResumed {
+    Ok(ResumeAgentResult {
         ok: true,
         agent: agent.to_owned(),
         was_paused: was_paused?,

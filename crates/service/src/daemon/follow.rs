@@ -110,9 +110,9 @@ fn follow_files(
 }
 
 /// The modification time and size of a file; `None` if it cannot be read.
-type Looks = Option<(SystemTime, u64)>;
+type FileStamp = Option<(SystemTime, u64)>;
 
-fn looks(path: &Path) -> Looks {
+fn looks(path: &Path) -> FileStamp {
     let data = std::fs::metadata(path).ok()?;
     Some((data.modified().ok()?, data.len()))
 }
@@ -156,7 +156,7 @@ impl Follower {
     }
 
     async fn take(&self, config: Config) {
-        self.take_zone(host_zone(&config)).await;
+        self.apply_zone(host_zone(&config)).await;
         self.channel.follow(&config);
         self.bot
             .send_replace(telegram::Settings::from_config(&config));
@@ -168,7 +168,7 @@ impl Follower {
     }
 
     /// Switches to `zone`: schedules without a zone of their own fire at its wall time.
-    async fn take_zone(&self, zone: TimeZone) {
+    async fn apply_zone(&self, zone: TimeZone) {
         if zone == self.zone.get() {
             return;
         }

@@ -46,7 +46,7 @@ async fn wait_for_quiet(engine: &Engine) {
 }
 
 /// A range of addresses; the end is exclusive.
-type Stretch = (usize, usize);
+type AddressRange = (usize, usize);
 
 fn give_back() {
     // If these files are missing or have an unknown format, nothing is released.
@@ -62,7 +62,7 @@ fn give_back() {
 /// Returns the ranges where the program is mapped from its file and never written to: its code, and the
 /// constants before it, which are mapped from offset 0. Pages that were relocated at startup are in later
 /// mappings.
-fn clean<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Stretch> + 'a {
+fn clean<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = AddressRange> + 'a {
     maps.lines().filter_map(move |line| {
         let (head, path) = line.split_once('/')?;
         let mut head = head.split_whitespace();
@@ -76,7 +76,7 @@ fn clean<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = Stretch> 
 }
 
 #[expect(unsafe_code, reason = "advice about memory has no safe face")]
-fn forget((from, to): Stretch) {
+fn forget((from, to): AddressRange) {
     let start = std::ptr::with_exposed_provenance_mut(from);
     // SAFETY: the range is a whole mapping of this process, and it stays for as long as the process lives.
     // Its pages are file-backed and not writable, so each holds exactly what is in the file: a released page
@@ -102,7 +102,7 @@ mod tests {
             6000-6100 rw-p 00000000 00:00 0 [heap]\n\
             7000-7100 r-xp 00000000 fd:00 12 /usr/lib/libc.so.6\n\
             7200-7300 r-xp 00000000 00:00 0 [vdso]\n";
-        let found: Vec<Stretch> = clean(maps, Path::new("/opt/my deft")).collect();
+        let found: Vec<AddressRange> = clean(maps, Path::new("/opt/my deft")).collect();
         assert_eq!(found, [(0x55d0, 0x55e0), (0x55e0, 0x56f0)]);
     }
 
@@ -110,9 +110,9 @@ mod tests {
     fn the_program_goes_on_without_its_pages() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let program = std::env::current_exe().unwrap();
-        let before: Vec<Stretch> = clean(&maps, &program).collect();
+        let before: Vec<AddressRange> = clean(&maps, &program).collect();
         give_back();
-        let after: Vec<Stretch> = clean(&maps, &program).collect();
+        let after: Vec<AddressRange> = clean(&maps, &program).collect();
         assert_ne!(after, []);
         assert_eq!(after, before);
     }

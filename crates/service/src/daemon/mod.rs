@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use deft_channels::{self as channels, LiveChannel, Tell};
+use deft_channels::{self as channels, LiveChannel, ShowLine};
 pub use deft_config::ServerConfig;
 use deft_config::{Home, LogLimits};
 use deft_engine::Engine;
@@ -56,7 +56,7 @@ pub struct Daemon {
     registry: Arc<Registry>,
     /// The zone in which skill files are read.
     zone: HostZone,
-    tell: Tell,
+    tell: ShowLine,
     lock: Lock,
 }
 
@@ -99,7 +99,7 @@ pub struct Host {
 
 /// A server inside the daemon.
 #[derive(Default)]
-pub struct Guest {
+pub struct ServerHandle {
     /// Its address, or why it does not listen; `None` if it is disabled.
     pub state: Option<ListenerState>,
     /// Its task, which ends soon after `drained` is cancelled.
@@ -130,7 +130,7 @@ const LAST_REQUESTS: Duration = Duration::from_secs(3);
 
 impl Daemon {
     /// Opens a home for a daemon; the caller holds its lock and has seeded it.
-    pub fn open(home: Home, lock: Lock, tell: Tell) -> Done<Self> {
+    pub fn open(home: Home, lock: Lock, tell: ShowLine) -> Done<Self> {
         let zone = HostZone::new(home.moment().zone);
         let (app, registry) = App::live(&home, &zone, tell)?;
         Ok(Self {
@@ -155,12 +155,12 @@ impl Daemon {
         self,
         grace: Duration,
         until: impl FnOnce() -> Done<F>,
-        server: impl FnOnce(Host) -> Guest,
+        server: impl FnOnce(Host) -> ServerHandle,
         ready: impl FnOnce(&Ready),
     ) -> Done<T> {
         let result = self
             .app
-            .block_on_only(self.serve(grace, until, server, ready));
+            .block_on_without_leases(self.serve(grace, until, server, ready));
         listener::clear(&self.home.path);
         let unfinished = matches!(&result, Ok((_, ending)) if ending.unfinished);
         match Arc::try_unwrap(self.app) {
@@ -185,7 +185,7 @@ impl Daemon {
         &self,
         grace: Duration,
         until: impl FnOnce() -> Done<F>,
-        server: impl FnOnce(Host) -> Guest,
+        server: impl FnOnce(Host) -> ServerHandle,
         ready: impl FnOnce(&Ready),
     ) -> Done<(Option<T>, DaemonEnd)> {
         let until = until()?;

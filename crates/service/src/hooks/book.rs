@@ -28,7 +28,7 @@ pub(super) const RENEWAL_AGE: Duration = Duration::from_secs(1);
 const LOOKUP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The hooks of the configuration as it is now.
-pub struct HookBook {
+pub struct HookConfigs {
     file: PathBuf,
     table: Mutex<HookTable>,
     /// Held by the thread that looks up a secret.
@@ -60,7 +60,7 @@ impl CachedSecret {
     }
 }
 
-impl HookBook {
+impl HookConfigs {
     /// The hooks of a home.
     pub fn open(home: &Path) -> Self {
         Self {
@@ -164,11 +164,11 @@ fn exposed(hook: &HookConfig, result: Result<String, String>) -> Done<String> {
 mod tests {
     use super::*;
 
-    fn book(home: &Path) -> HookBook {
+    fn book(home: &Path) -> HookConfigs {
         let text = "[hooks.a]\nsecret = \"file:secret\"\n[hooks.b]\nsecret = \"file:missing\"\n";
         std::fs::write(config_file(home), text).unwrap();
         std::fs::write(home.join("secret"), "first\n").unwrap();
-        HookBook::open(home)
+        HookConfigs::open(home)
     }
 
     #[test]

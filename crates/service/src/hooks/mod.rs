@@ -20,7 +20,7 @@ use deft_wire::hook::{HookList, HookReceipt, HookRun, HookView};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-pub use book::HookBook;
+pub use book::HookConfigs;
 pub use trial::send_trial;
 
 use crate::app::{self, App};
@@ -44,7 +44,7 @@ impl HookRequest {
 }
 
 /// Verifies a delivery and queues a run for each skill that waits for it.
-pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookReceipt> {
+pub fn receive(app: &App, book: &HookConfigs, request: &HookRequest) -> Done<HookReceipt> {
     let hook = book.hook(&request.hook)?;
     let key = check_signature(book, &hook, request)?;
     let payload = payload::read(&hook, request)?;
@@ -88,7 +88,7 @@ pub fn receive(app: &App, book: &HookBook, request: &HookRequest) -> Done<HookRe
 }
 
 /// Returns the key of a signed delivery. A wrong signature may be right for a secret that was replaced a moment ago.
-fn check_signature(book: &HookBook, hook: &HookConfig, request: &HookRequest) -> Done<String> {
+fn check_signature(book: &HookConfigs, hook: &HookConfig, request: &HookRequest) -> Done<String> {
     let secret = book.secret(hook)?;
     let now = Timestamp::now();
     signature::check(hook, &secret, request, now).or_else(|failure| {

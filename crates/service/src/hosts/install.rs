@@ -30,12 +30,12 @@ pub struct InstallOptions {
     /// The name of the entry.
     pub name: String,
     /// What to do with the entry.
-    pub wish: InstallWish,
+    pub wish: InstallAction,
 }
 
 /// What to do with the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstallWish {
+pub enum InstallAction {
     /// The client starts `deft mcp serve`.
     Program,
     /// The client calls the daemon.
@@ -66,12 +66,12 @@ pub fn plan(workspace: &Workspace, options: &InstallOptions) -> Done<InstallPlan
     };
     let old = source.find(&options.name)?;
     let (effect, after) = match options.wish {
-        InstallWish::Remove if old.is_none() => (InstallEffect::Unchanged, text.to_owned()),
-        InstallWish::Remove => {
+        InstallAction::Remove if old.is_none() => (InstallEffect::Unchanged, text.to_owned()),
+        InstallAction::Remove => {
             let edited = source.edit(&options.name, Edit::Remove)?;
             (InstallEffect::Removed, edited)
         }
-        InstallWish::Program | InstallWish::Url => {
+        InstallAction::Program | InstallAction::Url => {
             let new = entry::merge(old.as_ref(), new_entry(workspace, options)?);
             if old.as_ref().and_then(|old| old.as_object()) == Some(&new) {
                 (InstallEffect::Unchanged, text.to_owned())
@@ -159,7 +159,7 @@ fn read(file: &Path) -> Done<Option<String>> {
 }
 
 fn new_entry(workspace: &Workspace, options: &InstallOptions) -> Done<deft_wire::model::Object> {
-    let reach = if options.wish == InstallWish::Url {
+    let reach = if options.wish == InstallAction::Url {
         Reach::Url(url(workspace)?)
     } else {
         program(workspace)?
@@ -210,14 +210,14 @@ fn next(options: &InstallOptions) -> Vec<String> {
     let InstallOptions { client, wish, .. } = options;
     let title = client.title();
     let mut steps = Vec::new();
-    if *wish == InstallWish::Url {
+    if *wish == InstallAction::Url {
         let word = client.word();
         steps.push("start the daemon: `deft up`".to_owned());
         steps.push(format!(
             "put a token into `{TOKEN}` where {title} is started: `deft tokens add {word} --scope run` creates one"
         ));
     }
-    if *wish != InstallWish::Remove {
+    if *wish != InstallAction::Remove {
         steps.push(format!("restart {title}"));
     }
     steps

@@ -16,6 +16,6 @@ mod tests;
 mod toml;
 mod yaml;
 
-pub use install::{InstallOptions, InstallPlan, InstallWish, plan};
+pub use install::{InstallAction, InstallOptions, InstallPlan, plan};
 pub(crate) use installed::{InstalledHost, installed};
 pub(crate) use places::{HostSystem, file};

@@ -8,7 +8,7 @@ use deft_config::{Home, SignInState, SignIns};
 use deft_model::{Failure as ToolFailure, FailureClass};
 use deft_schedule::show;
 use deft_tools::{Credentials, Grant, PendingSignIn};
-use deft_wire::server::{SignInView, SignInWord, SignedIn, SignedOut};
+use deft_wire::server::{SignInResult, SignInView, SignInWord, SignedOut};
 use deft_wire::{Done, Failure, FailureKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -30,7 +30,7 @@ pub struct SignIn {
 }
 
 /// The end of the wait for the user.
-enum PersonStep {
+enum SignInEnd {
     Returned(String),
     TimedOut,
 }
@@ -80,14 +80,14 @@ impl SignIn {
         self,
         patience: Duration,
         brought: impl Future<Output = String>,
-    ) -> Done<Option<WithWarnings<SignedIn>>> {
+    ) -> Done<Option<WithWarnings<SignInResult>>> {
         let state = self.pending.state().to_owned();
         let step = tokio::select! {
-            returned = self.callback.wait(&state) => PersonStep::Returned(returned),
-            returned = brought => PersonStep::Returned(returned),
-            () = tokio::time::sleep(patience) => PersonStep::TimedOut,
+            returned = self.callback.wait(&state) => SignInEnd::Returned(returned),
+            returned = brought => SignInEnd::Returned(returned),
+            () = tokio::time::sleep(patience) => SignInEnd::TimedOut,
         };
-        let PersonStep::Returned(returned) = step else {
+        let SignInEnd::Returned(returned) = step else {
             self.opened.close().await;
             return Ok(None);
         };
@@ -113,14 +113,14 @@ async fn finish(
     server: String,
     opened: CatalogRouter,
     sign_in: SignInView,
-) -> Done<WithWarnings<SignedIn>> {
+) -> Done<WithWarnings<SignInResult>> {
     let failed = opened.router.listed().await.pop();
     let error = failed.map(|(_, failure)| failure.message);
     let store = store::open(&home)?;
     remember(&*store, &server, error.as_deref()).await;
     let catalog = opened.catalog(&server).filter(|_| error.is_none());
     doorbell::ring(&home.path, Ring::Tools);
-    let signed_in = SignedIn {
+    let signed_in = SignInResult {
         ok: true,
         server,
         sign_in,

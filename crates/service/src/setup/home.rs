@@ -5,7 +5,7 @@ use std::fs;
 use deft_config::{
     Home, config_file, create_folder, is_open_to_others, make_private, write_private,
 };
-use deft_wire::home::HomeReady;
+use deft_wire::home::InitResult;
 use deft_wire::{Done, Failure};
 
 use crate::seed;
@@ -18,7 +18,7 @@ channel = \"telegram\"\n# target = \"123456789\"\n\n# [telegram]\n# token = \
 \"env:TELEGRAM_TOKEN\"\n";
 
 /// Creates the folders of a home, its configuration and its default skills where they are missing.
-pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
+pub fn prepare_home(workspace: &Workspace) -> Done<InitResult> {
     let home = workspace.home()?;
     home.ensure()?;
     for folder in ["skills", "agents", "data", "logs", "sessions"] {
@@ -31,7 +31,7 @@ pub fn prepare_home(workspace: &Workspace) -> Done<HomeReady> {
     }
     let skills_written = seed::seed_new_home(&home)?;
     check_writable(&home)?;
-    Ok(HomeReady {
+    Ok(InitResult {
         home: home.path.display().to_string(),
         config_written,
         skills_written,

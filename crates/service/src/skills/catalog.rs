@@ -9,7 +9,7 @@ use deft_engine::{Error, FileChange, NamedSkill};
 use deft_model::{DisabledReason, Skill, nearest};
 use deft_registry::{LoadedAgent, LoadedSkill, Snapshot};
 use deft_skillfile::{Diagnostic, Moment, Surroundings};
-use deft_store::{Grant, SkillFilter, SkillOrigin, SkillRow, Standing};
+use deft_store::{Grant, SkillFilter, SkillOrigin, SkillRow, SkillState};
 use deft_tools::{Router, ToolLookup};
 use deft_wire::skill::StoredSkill;
 use deft_wire::{Done, Failure};
@@ -154,7 +154,7 @@ impl SkillCatalog {
     }
 
     /// Returns the state of a file skill, if the store has it.
-    pub(super) fn standing(&self, id: &str) -> Option<&Standing> {
+    pub(super) fn standing(&self, id: &str) -> Option<&SkillState> {
         self.file_row(id).map(|row| &row.standing)
     }
 

@@ -43,7 +43,7 @@ pub use revisions::{revision, revisions};
 pub use show::SkillPage;
 pub use source::{source, write_source};
 pub use switch::{
-    DeletedFrom, Deletion, SwitchedOffTool, SwitchedSkill, delete, disable, enable, find_deletion,
+    ChangedSkill, DeletedFrom, Deletion, SwitchedOffTool, delete, disable, enable, find_deletion,
     restore,
 };
 pub use validate::{ValidationProfile, validate, validate_file, validate_text};

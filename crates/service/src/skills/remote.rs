@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use deft_channels::Tell;
+use deft_channels::ShowLine;
 use deft_config::Home;
 use deft_engine::{allows_skill, approve_skill, forget_skill, is_for_skill, skill_grant};
 use deft_model::FailureClass;
@@ -99,7 +99,7 @@ struct SkillServer {
     home: Home,
     store: std::sync::Arc<dyn Store>,
     server: CatalogRouter,
-    tell: Tell,
+    tell: ShowLine,
 }
 
 impl SkillServer {

@@ -3,7 +3,7 @@
 use deft_engine::{Commands, NamedSkill};
 use deft_registry::{LoadedSkill, State};
 use deft_skillfile::{is_host_key, render};
-use deft_store::{SkillRow, Standing};
+use deft_store::{SkillRow, SkillState};
 use deft_wire::Done;
 use deft_wire::skill::SkillView;
 use jiff::tz::TimeZone;
@@ -81,7 +81,7 @@ impl SkillCatalog {
     }
 
     /// Returns the end of a backoff that is not over.
-    fn backoff(&self, standing: &Standing, zone: &TimeZone) -> Option<String> {
+    fn backoff(&self, standing: &SkillState, zone: &TimeZone) -> Option<String> {
         let until = standing.backoff_until;
         let until = until.filter(|until| *until > self.moment().now);
         until.map(|until| deft_schedule::show(until, zone))

@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 
 /// A skill whose row was changed.
 #[derive(Clone, Debug)]
-pub struct SwitchedSkill {
+pub struct ChangedSkill {
     /// The new state of the skill.
     pub skill: StoredSkill,
     /// Required tools that no known server provides.
@@ -48,21 +48,21 @@ pub enum DeletedFrom {
 }
 
 /// Enables a skill and resets its failure count.
-pub fn enable(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
+pub fn enable(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().enable(name));
     switched(app, row)
 }
 
 /// Disables a skill.
-pub fn disable(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
+pub fn disable(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().disable(name));
     switched(app, row)
 }
 
 /// Removes the overlay of a file skill, so that its file is in effect again.
-pub fn restore(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
+pub fn restore(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().restore_file(name));
     match row.transpose() {
@@ -75,12 +75,12 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<SwitchedSkill> {
     }
 }
 
-fn switched(app: App, row: Result<SkillRow, Error>) -> Done<SwitchedSkill> {
+fn switched(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
     let row = row.map_err(|error| app::failure(&error))?;
     let switched_off = switched_off(&app, &row);
     let mut missing_tools = missing_tools(&row, app.engine.router());
     missing_tools.retain(|tool| switched_off.iter().all(|off| off.tool != *tool));
-    let switched = SwitchedSkill {
+    let switched = ChangedSkill {
         skill: stored_skill(&app, &row)?,
         missing_tools,
         switched_off,

@@ -12,7 +12,7 @@ use deft_model::{Choice, RunId, RunStatus, SpendSubject, Usd};
 use deft_store::{ConversationFilter, ConversationRow, SpendScope, SpentFilter, SpentRow};
 use jiff::Timestamp;
 
-use super::live::Teller;
+use super::live::EventForwarder;
 use super::{
     AnswerState, Attention, Conversation, DecidedQuestion, Later, Listener, Live, OpenRun, Say,
     Talk, UnansweredMessage, live,
@@ -86,7 +86,7 @@ impl Host {
         });
         let started = attention.admitted.clone().unwrap_or_default();
         let events = self.engine.subscribe();
-        let teller = Teller::new(
+        let teller = EventForwarder::new(
             self.engine.subscribe(),
             Arc::clone(&started),
             Arc::clone(&listener),

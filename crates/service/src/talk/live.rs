@@ -23,13 +23,13 @@ use super::{Listener, Live};
 ///
 /// Pieces of an answer arrive directly, events through a queue. Events published before a piece are passed
 /// first; otherwise the text after a call would appear above the call.
-pub(super) struct Teller {
+pub(super) struct EventForwarder {
     queue: Mutex<(Receiver<Arc<PublishedEvent>>, News)>,
     run: Arc<OnceLock<RunId>>,
     listener: Listener,
 }
 
-impl Teller {
+impl EventForwarder {
     pub(super) fn new(
         events: Receiver<Arc<PublishedEvent>>,
         run: Arc<OnceLock<RunId>>,
@@ -386,7 +386,7 @@ mod tests {
             }
         });
         let run = Arc::new(OnceLock::new());
-        let teller = Teller::new(events.resubscribe(), Arc::clone(&run), listener);
+        let teller = EventForwarder::new(events.resubscribe(), Arc::clone(&run), listener);
         let work = async {
             run.set(RunId::new("run_1")).unwrap();
             publish("run_1", "first");

@@ -269,7 +269,7 @@ async fn work(shared: Arc<Shared>, mut entries: UnboundedReceiver<Entry>) {
 }
 
 /// Sends the messages outside the queue of a chat, in order.
-async fn say_beside(shared: Arc<Shared>, chat: String, mut texts: UnboundedReceiver<String>) {
+async fn send_unqueued(shared: Arc<Shared>, chat: String, mut texts: UnboundedReceiver<String>) {
     while let Some(text) = texts.recv().await {
         shared.send(&chat, &text).await;
     }
@@ -460,7 +460,7 @@ impl Shared {
             let (queue, entries) = unbounded_channel();
             tokio::spawn(work(Arc::clone(self), entries));
             let (beside, texts) = unbounded_channel();
-            tokio::spawn(say_beside(Arc::clone(self), chat.to_owned(), texts));
+            tokio::spawn(send_unqueued(Arc::clone(self), chat.to_owned(), texts));
             Chat::new(queue, beside)
         };
         let chat = chats.entry(chat.to_owned()).or_insert_with(begin);

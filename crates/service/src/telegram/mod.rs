@@ -150,7 +150,7 @@ impl Bot {
             chats,
             allowed: settings.options.allowed_chats.clone(),
             strangers: HashSet::new(),
-            trouble: Trouble::new(self.pace),
+            trouble: PollBackoff::new(self.pace),
         };
         poll.run().await;
     }
@@ -180,7 +180,7 @@ struct Poll {
     allowed: Vec<String>,
     /// Chats that were rejected, and logged once.
     strangers: HashSet<String>,
-    trouble: Trouble,
+    trouble: PollBackoff,
 }
 
 impl Poll {
@@ -259,13 +259,13 @@ impl Poll {
 }
 
 /// Failures to receive updates: each kind is logged once, and delays grow.
-struct Trouble {
+struct PollBackoff {
     pace: Pace,
     told: Option<String>,
     next: Duration,
 }
 
-impl Trouble {
+impl PollBackoff {
     fn new(pace: Pace) -> Self {
         Self {
             pace,

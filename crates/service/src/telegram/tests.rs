@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Notice, NoticeKind, Parcel, answer_text, question_key};
+use deft_engine::{Delivery, Notice, NoticeKind, answer_text, question_key};
 use deft_model::{Failure as Fault, FailureClass, RunStatus};
 use deft_store::{NewNotice, NoticeEnd, Store};
 use deft_store_testkit::Memory;
@@ -99,7 +99,7 @@ async fn carry(store: Arc<dyn Store>, client: Client) {
         for row in store.take_notices(now, until, 16).await.unwrap() {
             let notice: Notice = serde_json::from_str(&row.body).unwrap();
             let chat = channels::chat_of(&notice).unwrap();
-            let parcel = Parcel::new(&notice, &row.key, &row, &*store);
+            let parcel = Delivery::new(&notice, &row.key, &row, &*store);
             let end = match channels::send(&client, chat, &parcel).await {
                 Ok(receipt) => NoticeEnd::Sent { receipt },
                 Err(refused) => NoticeEnd::Again {

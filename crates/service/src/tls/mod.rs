@@ -129,7 +129,7 @@ fn read(path: &Path, key: &str) -> Done<String> {
 }
 
 /// The current certificate. If changed files cannot be used, the last valid certificate stays in effect.
-pub struct TlsBook {
+pub struct TlsReloader {
     files: TlsFiles,
     state: Mutex<TlsState>,
 }
@@ -139,7 +139,7 @@ struct TlsState {
     config: Arc<TlsConfig>,
 }
 
-impl TlsBook {
+impl TlsReloader {
     /// Reads the files for the first time.
     pub fn open(files: TlsFiles) -> Done<Self> {
         // Read the times and sizes first, so that a change between the two calls is detected later.
@@ -227,7 +227,7 @@ mod tests {
     fn new_files_count_and_broken_ones_do_not() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (pair(), pair());
-        let book = TlsBook::open(files(folder.path(), &one.cert, &one.key)).unwrap();
+        let book = TlsReloader::open(files(folder.path(), &one.cert, &one.key)).unwrap();
         let first = book.current();
         assert!(Arc::ptr_eq(&first, &book.current()));
         // During a renewal, the new certificate does not match the old key for a moment.

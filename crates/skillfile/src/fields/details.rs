@@ -1,6 +1,6 @@
 //! The table of descriptive fields, which every dialect has. The rows come from the model.
 
-use deft_model::{DetailPlace, Details};
+use deft_model::{DetailAccessor, Details};
 
 use super::{Field, Kind, optional};
 
@@ -13,8 +13,8 @@ const fn detail_fields() -> [Field; Details::ROWS.len()] {
     while at < fields.len() {
         let row = Details::ROWS[at];
         let kind = match row.place {
-            DetailPlace::Text(_) => Kind::Text,
-            DetailPlace::Texts(_) => Kind::Texts,
+            DetailAccessor::Text(_) => Kind::Text,
+            DetailAccessor::Texts(_) => Kind::Texts,
         };
         fields[at] = Field {
             most: row.most,

@@ -1,7 +1,7 @@
 //! Rules about revisions, last readable files, cached results and catalogs.
 
 use super::support::{admission, admit, append, at, start};
-use deft_store::{Batch, GoodFile, Store, Write};
+use deft_store::{Batch, ReadableFile, Store, Write};
 
 fn result(key: &str, value: &str, made: i64, expires: i64) -> Write {
     Write::Cache {
@@ -44,7 +44,7 @@ pub(super) async fn a_revision_is_kept_once(store: &dyn Store) {
 
 /// S2.18: the last good revision of a file is stored until the file is removed.
 pub(super) async fn good_files_are_replaced(store: &dyn Store) {
-    let file = |path: &str, revision: &str| GoodFile {
+    let file = |path: &str, revision: &str| ReadableFile {
         path: path.to_owned(),
         skill: "a.b".to_owned(),
         revision: revision.to_owned(),

@@ -53,7 +53,7 @@ pub(super) async fn a_finish_is_kept_whole(store: &dyn Store) {
 }
 
 /// Good and bad entries that arrive together, so that a backend may commit them together.
-pub(super) async fn a_bad_entry_harms_nobody(store: &dyn Store) {
+pub(super) async fn a_failed_entry_leaves_others_intact(store: &dyn Store) {
     let mut leases = Vec::new();
     for n in 0..20 {
         leases.push(start(store, &format!("r{n}"), "a").await);
@@ -139,7 +139,7 @@ pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
 }
 
 /// The active runs are cancelled before the conflict of ids is found.
-pub(super) async fn a_refused_admission_cancels_nobody(store: &dyn Store) {
+pub(super) async fn a_refused_admission_cancels_no_run(store: &dyn Store) {
     let mut leases = Vec::new();
     for n in 0..8 {
         leases.push(start(store, &format!("r{n}"), "a").await);

@@ -8,7 +8,7 @@ use super::support::{
 };
 use deft_store::{Batch, CancelState, Error, Store};
 
-pub(super) async fn cancel_ends_what_nobody_drives(store: &dyn Store) {
+pub(super) async fn cancel_ends_a_run_without_a_driver(store: &dyn Store) {
     admit(store, admission("r1", "a")).await;
     let lease = start(store, "r2", "a").await;
     append(store, &lease, ask("p", park(Some(at(50))))).await;
@@ -50,7 +50,7 @@ pub(super) async fn the_close_is_stored_with_the_end(store: &dyn Store) {
     }
 }
 
-pub(super) async fn cancel_asks_whoever_drives(store: &dyn Store) {
+pub(super) async fn cancel_asks_the_driver(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let answer = store.cancel(&id("r1"), "ann", at(20)).await.unwrap();
     assert_eq!(answer, CancelState::Asked(row(store, "r1").await));

@@ -332,7 +332,7 @@ pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
     assert_eq!(asked.iter().map(|row| row.tokens).sum::<u64>(), 60 + 40);
 }
 
-pub(super) async fn who_lost_the_lease_reserves_nothing(store: &dyn Store) {
+pub(super) async fn a_lost_lease_reserves_nothing(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let fenced = Err(Error::fenced(&id("r1")));
     store.release(vec!["me".to_owned()], at(9)).await.unwrap();

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use super::support::{admission, append, at, event, first_claim, id, row, success};
 use deft_store::WaitReason;
 use deft_store::{
-    AdmissionResult, Aftermath, Batch, Error, NewNotice, NewSkill, NoticeFilter, PassedSlots,
-    PutResult, RunState, SkillChange, SkillFilter, SkillOrigin, SkillRow, SkillText, SlotStep,
-    Standing, Store, Timeline,
+    AdmissionResult, Batch, Error, NewNotice, NewSkill, NoticeFilter, PassedSlots, PutResult,
+    RunState, SchedulePosition, SkillChange, SkillFilter, SkillOrigin, SkillProperties, SkillRow,
+    SkillState, SkillUpdate, SlotStep, Store,
 };
 
 fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
     NewSkill {
-        text: SkillText {
+        text: SkillProperties {
             skill: name.to_owned(),
             agent_id: DEFAULT_AGENT.to_owned(),
             name: name.to_uppercase(),
@@ -25,8 +25,8 @@ fn skill(name: &str, next_at: Option<Timestamp>) -> NewSkill {
             required_tools: vec!["log".to_owned()],
         },
         content: Some(format!(r#"{{"name":"{name}"}}"#)),
-        standing: Standing::default(),
-        timeline: Timeline {
+        standing: SkillState::default(),
+        timeline: SchedulePosition {
             anchor: Some(at(0)),
             next_at,
         },
@@ -260,7 +260,7 @@ pub(super) async fn the_last_slot_ends_a_skill_unless_it_runs(store: &dyn Store)
     assert_eq!(why, Some(DisabledReason::OneShotDone));
 }
 
-fn failed(after: Aftermath) -> Batch {
+fn failed(after: SkillUpdate) -> Batch {
     let mut end = success(9);
     if let RunState::Finish(finish) = &mut end.then {
         finish.outcome = Outcome::Error;
@@ -273,7 +273,7 @@ fn failed(after: Aftermath) -> Batch {
 /// stored.
 pub(super) async fn stale_end(store: &dyn Store) -> Batch {
     let skill = put(store, skill("changed", None)).await;
-    failed(Aftermath {
+    failed(SkillUpdate {
         id: skill.id,
         version: skill.version + 1,
         change: change(1),
@@ -282,11 +282,11 @@ pub(super) async fn stale_end(store: &dyn Store) -> Batch {
 
 fn change(streak: u32) -> SkillChange {
     SkillChange {
-        standing: Standing {
+        standing: SkillState {
             streak,
             backoff_until: Some(at(500)),
             last_run_status: Some("error".to_owned()),
-            ..Standing::default()
+            ..SkillState::default()
         },
         timeline: None,
         at: at(9),
@@ -296,7 +296,7 @@ fn change(streak: u32) -> SkillChange {
 pub(super) async fn an_end_changes_the_skill_with_it(store: &dyn Store) {
     let skill = put(store, skill("a", Some(at(60)))).await;
     let lease = super::support::start(store, "r1", "a").await;
-    let after = |version| Aftermath {
+    let after = |version| SkillUpdate {
         id: skill.id,
         version,
         change: change(1),
@@ -315,7 +315,7 @@ pub(super) async fn the_end_of_a_deleted_skill_is_stored(store: &dyn Store) {
     let skill = put(store, skill("a", None)).await;
     let lease = super::support::start(store, "r1", "a").await;
     store.remove_skill(skill.id).await.unwrap();
-    let after = Aftermath {
+    let after = SkillUpdate {
         id: skill.id,
         version: 1,
         change: change(1),
@@ -327,7 +327,7 @@ pub(super) async fn the_end_of_a_deleted_skill_is_stored(store: &dyn Store) {
 pub(super) async fn a_change_counts_once(store: &dyn Store) {
     let skill = put(store, skill("a", Some(at(60)))).await;
     let mut new = change(2);
-    new.timeline = Some(Timeline {
+    new.timeline = Some(SchedulePosition {
         anchor: None,
         next_at: Some(at(90)),
     });

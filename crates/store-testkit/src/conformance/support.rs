@@ -8,8 +8,8 @@ use jiff::Timestamp;
 
 use deft_store::WaitReason;
 use deft_store::{
-    Admission, AdmissionResult, Answer, AppendResult, Batch, Claim, ClaimedRun, Decision, Error,
-    Finish, FirstClaim, Lease, NewApproval, NewEvent, RunRow, RunState, Store, Write,
+    Admission, AdmissionClaim, AdmissionResult, Answer, AppendResult, Batch, Claim, ClaimedRun,
+    Decision, Error, Finish, Lease, NewApproval, NewEvent, RunRow, RunState, Store, Write,
 };
 
 /// Returns an instant `second` seconds after a fixed one.
@@ -121,8 +121,8 @@ pub(super) fn decision(by: &str, second: i64) -> Decision {
     }
 }
 
-pub(super) fn first_claim(batch: Batch) -> FirstClaim {
-    FirstClaim {
+pub(super) fn first_claim(batch: Batch) -> AdmissionClaim {
+    AdmissionClaim {
         owner: "me".to_owned(),
         until: at(1000),
         global_limit: None,

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use super::State;
 use super::run::{Run, earlier};
 use deft_store::{
-    Admission, AdmissionResult, CancelState, Error, Finish, FirstClaim, Lease, NewEvent, backend,
+    Admission, AdmissionClaim, AdmissionResult, CancelState, Error, Finish, Lease, NewEvent,
+    backend,
 };
 
 impl State {
@@ -63,7 +64,7 @@ impl State {
         by_key.or_else(by_slot).copied()
     }
 
-    fn check_free(&self, run: &Admission, claim: Option<&FirstClaim>) -> Result<(), Error> {
+    fn check_free(&self, run: &Admission, claim: Option<&AdmissionClaim>) -> Result<(), Error> {
         if self.by_id.contains_key(&run.run) {
             return Err(Error::Taken {
                 what: "a run",
@@ -110,7 +111,7 @@ impl State {
     fn first_claim(
         &mut self,
         n: usize,
-        wish: FirstClaim,
+        wish: AdmissionClaim,
         at: Timestamp,
     ) -> Option<(Lease, Option<u64>)> {
         let held = self.notes.held(&self.runs[n].row.skill).is_some();

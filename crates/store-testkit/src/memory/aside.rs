@@ -3,12 +3,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
-use deft_store::GoodFile;
+use deft_store::ReadableFile;
 
 #[derive(Default)]
 pub(super) struct Aside {
     revisions: HashMap<String, String>,
-    good_files: BTreeMap<String, GoodFile>,
+    good_files: BTreeMap<String, ReadableFile>,
     results: HashMap<String, (String, Timestamp)>,
     catalogs: BTreeMap<String, (String, Timestamp)>,
 }
@@ -25,7 +25,7 @@ impl Aside {
         self.revisions.get(revision).cloned()
     }
 
-    pub(super) fn keep_good_file(&mut self, file: GoodFile, content: &str) {
+    pub(super) fn keep_good_file(&mut self, file: ReadableFile, content: &str) {
         self.keep_revision(&file.revision, content);
         self.good_files.insert(file.path.clone(), file);
     }
@@ -34,7 +34,7 @@ impl Aside {
         self.good_files.remove(path);
     }
 
-    pub(super) fn good_files(&self) -> Vec<GoodFile> {
+    pub(super) fn good_files(&self) -> Vec<ReadableFile> {
         self.good_files.values().cloned().collect()
     }
 

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use super::State;
 use super::run::Run;
 use deft_store::{
-    Admission, Aftermath, Error, NewSkill, PassedSlots, PutResult, SkillChange, SkillFilter,
-    SkillOrigin, SkillRow, SlotStep,
+    Admission, Error, NewSkill, PassedSlots, PutResult, SkillChange, SkillFilter, SkillOrigin,
+    SkillRow, SkillUpdate, SlotStep,
 };
 
 #[derive(Default)]
@@ -96,7 +96,7 @@ impl Skills {
     }
 
     /// Fails if the skill of an ended run has changed since the caller read it.
-    pub(super) fn check(&self, after: Option<&Aftermath>) -> Result<(), Error> {
+    pub(super) fn check(&self, after: Option<&SkillUpdate>) -> Result<(), Error> {
         let changed = after.filter(|after| {
             let row = self.rows.get(&after.id);
             row.is_some_and(|(row, _)| row.version != after.version)

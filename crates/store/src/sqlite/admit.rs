@@ -10,7 +10,7 @@ use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
 use super::{append, claim, finish, skills};
 use crate::{
-    Admission, AdmissionResult, Error, FirstClaim, Lease, NewEvent, RunRow, Write, backend,
+    Admission, AdmissionClaim, AdmissionResult, Error, Lease, NewEvent, RunRow, Write, backend,
 };
 
 pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult, Fault> {
@@ -70,7 +70,7 @@ macro_rules! none {
 /// Fast path for nearly every slot: moves the skill past the slot if nothing prevents its run from starting.
 /// One statement checks all conditions. If it returns `false`, nothing was written, and the caller checks
 /// them one by one to find the reason.
-fn takes_slot(db: &Connection, run: &Admission, wish: &FirstClaim) -> Result<bool, Fault> {
+fn takes_slot(db: &Connection, run: &Admission, wish: &AdmissionClaim) -> Result<bool, Fault> {
     let (Some(step), Some(slot)) = (&run.step, run.slot) else {
         return Ok(false);
     };
@@ -209,7 +209,7 @@ pub(super) fn next_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
 }
 
 impl NewRun {
-    fn admits(&self, db: &Connection, wish: &FirstClaim) -> Result<bool, Fault> {
+    fn admits(&self, db: &Connection, wish: &AdmissionClaim) -> Result<bool, Fault> {
         let first = !self.in_turn || self.turn == Some(1);
         Ok(first
             && claim::room_for(db, &self.row.skill, wish.global_limit)?
@@ -239,7 +239,7 @@ impl NewRun {
         mut self,
         db: &Connection,
         run: &Admission,
-        wish: &FirstClaim,
+        wish: &AdmissionClaim,
         cancelled: Vec<RunId>,
     ) -> Result<AdmissionResult, Fault> {
         self.row.status = RunStatus::Running;

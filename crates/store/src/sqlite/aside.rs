@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::damage;
 use super::fault::Fault;
 use super::row::{self, micros};
-use crate::GoodFile;
+use crate::ReadableFile;
 
 pub(super) fn keep_revision(db: &Connection, revision: &str, content: &str) -> Result<(), Fault> {
     // If nothing is inserted, nothing is synced, so that storing a revision again is cheap.
@@ -23,7 +23,11 @@ pub(super) fn revision(db: &Connection, revision: &str) -> Result<Option<String>
     Ok(content.optional()?)
 }
 
-pub(super) fn keep_good_file(db: &Connection, file: &GoodFile, content: &str) -> Result<(), Fault> {
+pub(super) fn keep_good_file(
+    db: &Connection,
+    file: &ReadableFile,
+    content: &str,
+) -> Result<(), Fault> {
     keep_revision(db, &file.revision, content)?;
     let sql = "INSERT OR REPLACE INTO good_file (path, skill, revision) VALUES (?1, ?2, ?3)";
     db.prepare_cached(sql)?
@@ -37,12 +41,12 @@ pub(super) fn drop_good_file(db: &Connection, path: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(super) fn good_files(db: &Connection) -> Result<Vec<GoodFile>, Fault> {
+pub(super) fn good_files(db: &Connection) -> Result<Vec<ReadableFile>, Fault> {
     let sql = "SELECT path, skill, revision FROM good_file ORDER BY path";
     let mut files = db.prepare_cached(sql)?;
     let files = files.query_map([], |row| {
         damage::read(row, "good_file", 0, || {
-            Ok(GoodFile {
+            Ok(ReadableFile {
                 path: row.get(0)?,
                 skill: row.get(1)?,
                 revision: row.get(2)?,

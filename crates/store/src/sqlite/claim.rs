@@ -19,7 +19,7 @@ pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<ClaimedRun>,
         return Ok(None);
     }
     let found = match &wish.only {
-        Some(id) => this_one(db, id, wish.now)?,
+        Some(id) => claim_candidate(db, id, wish.now)?,
         None => oldest(db, wish.now)?,
     };
     found.map(|n| lease(db, n, wish)).transpose()
@@ -110,7 +110,7 @@ fn remember<V: Copy>(
     Ok(value)
 }
 
-fn this_one(db: &Connection, id: &RunId, now: Timestamp) -> Result<Option<i64>, Fault> {
+fn claim_candidate(db: &Connection, id: &RunId, now: Timestamp) -> Result<Option<i64>, Fault> {
     let mut found = db.prepare_cached(candidate!(
         "WHERE id = ?1 AND (status = 'queued' OR status = 'waiting' AND wake_at <= ?2)"
     ))?;

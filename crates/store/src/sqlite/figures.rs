@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use super::damage;
 use super::fault::Fault;
 use super::row::{self, micros};
-use crate::figures::{STRETCH, stretch};
+use crate::figures::{INTERVAL_SECONDS, stretch};
 use crate::{OutcomeCount, UsedRevision};
 
 pub(super) fn outcomes(db: &Connection, since: Timestamp) -> Result<Vec<OutcomeCount>, Fault> {
@@ -17,7 +17,7 @@ pub(super) fn outcomes(db: &Connection, since: Timestamp) -> Result<Vec<OutcomeC
                ORDER BY skill, outcome, stretch";
     let mut found = db.prepare_cached(sql)?;
     let least = row::least_number(since);
-    let length = STRETCH * 1_000_000;
+    let length = INTERVAL_SECONDS * 1_000_000;
     let found = found.query_map(params![least, micros(since), length], |row| {
         damage::read(row, "run", 0, || {
             let outcome: Option<String> = row.get(1)?;

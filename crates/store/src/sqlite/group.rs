@@ -204,14 +204,14 @@ impl WriteConnection {
             if self.db.total_changes() != before {
                 self.run("ROLLBACK")?;
                 self.begin(self.patience)?;
-                return self.apply_apart(group);
+                return self.apply_in_savepoints(group);
             }
         }
         Ok(())
     }
 
     /// Executes every entry in its own savepoint.
-    fn apply_apart(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
+    fn apply_in_savepoints(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
         for entry in group {
             self.run("SAVEPOINT entry")?;
             if let Err(error) = entry.apply(&self.db, &self.path) {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_leaves_a_pen_that_is_not_idle() {
+    fn a_panic_leaves_a_connection_that_is_not_idle() {
         let db = Connection::open_in_memory().unwrap();
         let connection =
             WriteConnection::new(db, PathBuf::new(), &SqliteOptions::default(), None).unwrap();

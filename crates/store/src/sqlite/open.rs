@@ -114,9 +114,9 @@ pub(super) fn read_only(path: &Path, options: &SqliteOptions) -> Result<Connecti
         other => return other,
     };
     let opened = if has_log(path) {
-        unlocked(path)
+        open_unlocked(path)
     } else {
-        unchanging(path)
+        open_immutable(path)
     };
     // The error of the usual way is the one to report.
     opened.and_then(try_read).map_err(|_| error)
@@ -144,7 +144,7 @@ fn try_read(db: Connection) -> rusqlite::Result<Connection> {
 }
 
 /// Opens a connection that takes no locks and keeps the index of the log in its own memory.
-fn unlocked(path: &Path) -> rusqlite::Result<Connection> {
+fn open_unlocked(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;
     db.pragma_update(None, "locking_mode", "exclusive")?;
@@ -154,7 +154,7 @@ fn unlocked(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Opens a file without a log, which is complete and can be read as it is.
-fn unchanging(path: &Path) -> rusqlite::Result<Connection> {
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;

@@ -10,8 +10,8 @@ use super::fault::Fault;
 use super::row::{self, maybe, micros, signed};
 use super::{damage, outbox};
 use crate::{
-    Aftermath, Error, NewSkill, PassedSlots, PutResult, SkillChange, SkillFilter, SkillOrigin,
-    SkillRow, SkillText, SlotStep, Standing, Timeline,
+    Error, NewSkill, PassedSlots, PutResult, SchedulePosition, SkillChange, SkillFilter,
+    SkillOrigin, SkillProperties, SkillRow, SkillState, SkillUpdate, SlotStep,
 };
 
 const COLUMNS: &str = "id, skill, agent_id, name, origin, revision, tier, trigger_type, timing, \
@@ -22,7 +22,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
     damage::read(row, "skill", 1, || {
         Ok(SkillRow {
             id: row.get(0)?,
-            text: SkillText {
+            text: SkillProperties {
                 skill: row.get(1)?,
                 agent_id: row.get(2)?,
                 name: row.get(3)?,
@@ -33,7 +33,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
                 timing: row.get(8)?,
                 required_tools: row::texts(row, 9)?,
             },
-            standing: Standing {
+            standing: SkillState {
                 disabled: row::maybe_word(row, 10)?,
                 streak: row.get(11)?,
                 backoff_until: row::maybe_instant(row, 12)?,
@@ -43,7 +43,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SkillRow> {
                 last_run_status: row.get(16)?,
                 last_run_summary: row.get(17)?,
             },
-            timeline: Timeline {
+            timeline: SchedulePosition {
                 anchor: row::maybe_instant(row, 18)?,
                 next_at: row::maybe_instant(row, 19)?,
             },
@@ -154,7 +154,7 @@ fn stored(skill: &NewSkill, id: i64, created_at: Timestamp, version: u64) -> Put
         id,
         text: skill.text.clone(),
         standing: rounded(&skill.standing),
-        timeline: Timeline {
+        timeline: SchedulePosition {
             anchor: skill.timeline.anchor.map(row::rounded),
             next_at: skill.timeline.next_at.map(row::rounded),
         },
@@ -164,8 +164,8 @@ fn stored(skill: &NewSkill, id: i64, created_at: Timestamp, version: u64) -> Put
     }))
 }
 
-fn rounded(standing: &Standing) -> Standing {
-    Standing {
+fn rounded(standing: &SkillState) -> SkillState {
+    SkillState {
         backoff_until: standing.backoff_until.map(row::rounded),
         alerted_at: standing.alerted_at.map(row::rounded),
         notified_at: standing.notified_at.map(row::rounded),
@@ -228,7 +228,7 @@ fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Resul
 }
 
 /// Applies the change that the end of a run makes to its skill.
-pub(super) fn aftermath(db: &Connection, after: &Aftermath) -> Result<(), Fault> {
+pub(super) fn aftermath(db: &Connection, after: &SkillUpdate) -> Result<(), Fault> {
     if update(db, after.id, after.version, &after.change)? {
         return Ok(());
     }

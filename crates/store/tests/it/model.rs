@@ -9,8 +9,8 @@ use std::fmt::Debug;
 use deft_model::{Cause, Outcome, Overlap, RunId, RunStatus, WaitKind};
 use deft_store::WaitReason;
 use deft_store::{
-    Admission, AdmissionResult, Batch, Claim, Decision, Error, Finish, FirstClaim, Grant, Lease,
-    NewApproval, NewEvent, Prune, RunFilter, RunState, Sqlite, SqliteOptions, Store, Write,
+    Admission, AdmissionClaim, AdmissionResult, Batch, Claim, Decision, Error, Finish, Grant,
+    Lease, NewApproval, NewEvent, Prune, RunFilter, RunState, Sqlite, SqliteOptions, Store, Write,
 };
 use deft_store_testkit::Memory;
 use jiff::Timestamp;
@@ -225,7 +225,7 @@ impl Pair {
             Overlap::Allow,
         ];
         let run = RunId::new(format!("r{}", self.runs));
-        let claim = claim.map(|then| FirstClaim {
+        let claim = claim.map(|then| AdmissionClaim {
             owner: "owner0".to_owned(),
             until: at(self.now + 20),
             global_limit: limit,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deft_model::{Cause, Overlap, RunId};
 use deft_store::{
-    Admission, AdmissionResult, Batch, Claim, FirstClaim, Lease, NewEvent, RunRow, Sqlite,
+    Admission, AdmissionClaim, AdmissionResult, Batch, Claim, Lease, NewEvent, RunRow, Sqlite,
     SqliteOptions, Store,
 };
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ pub(crate) async fn admit(store: &dyn Store, run: &str) -> RunRow {
 /// Admits a run and takes its lease.
 pub(crate) async fn start(store: &dyn Store, run: &str) -> Lease {
     let mut admission = admission(run);
-    admission.claim = Some(FirstClaim {
+    admission.claim = Some(AdmissionClaim {
         owner: "me".to_owned(),
         until: at(1000),
         global_limit: None,

@@ -19,7 +19,7 @@ pub(crate) fn serve(server: &Arc<Server>, port: u16, flags: &[String]) -> ExitCo
     };
     let port = listener.local_addr().map_or(0, |address| address.port());
     writeln!(std::io::stdout(), "{port}").ok();
-    let door = Arc::new(Door {
+    let door = Arc::new(HttpTransport {
         server: server.clone(),
         sse: flags.iter().any(|flag| flag == "--sse"),
         sessions: flags.iter().any(|flag| flag == "--sessions"),
@@ -32,7 +32,7 @@ pub(crate) fn serve(server: &Arc<Server>, port: u16, flags: &[String]) -> ExitCo
     ExitCode::SUCCESS
 }
 
-struct Door {
+struct HttpTransport {
     server: Arc<Server>,
     sse: bool,
     sessions: bool,
@@ -49,7 +49,7 @@ impl Sink for CollectedBodies {
     }
 }
 
-impl Door {
+impl HttpTransport {
     fn connection(&self, stream: &TcpStream) {
         stream.set_nodelay(true).ok();
         let mut reader = BufReader::new(stream);

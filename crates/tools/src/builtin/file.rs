@@ -11,7 +11,7 @@ use deft_model::{Effects, Failure, FailureClass, Object};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, statat};
 use serde_json::{Value, json};
 
-use super::folder::{Spot, creatable, existing, io, open_folder};
+use super::folder::{OpenEntry, creatable, existing, io, open_folder};
 use super::{BuiltinTool, Context, Definition, Settings, blocking, handler, invalid, text};
 use crate::options::{FileOptions, Options};
 
@@ -128,7 +128,7 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
 fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
     let path = existing(options, given)?;
-    let spot = Spot::from_real_path(options, given, &path)?;
+    let spot = OpenEntry::from_real_path(options, given, &path)?;
     let file = spot
         .open(OFlags::RDONLY)
         .map_err(|error| io(given, &error))?;
@@ -202,14 +202,14 @@ fn write(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         return Err(too_large(given, options));
     }
     let path = creatable(options, given)?;
-    let spot = Spot::from_real_path(options, given, &path)?;
+    let spot = OpenEntry::from_real_path(options, given, &path)?;
     replace(&spot, content).map_err(|error| io(given, &error))?;
     Ok(json!({"path": path.to_string_lossy(), "bytes": content.len()}))
 }
 
 /// Writes a temporary file in the same folder and renames it, so that no reader ever sees a partial
 /// file.
-fn replace(spot: &Spot, content: &str) -> std::io::Result<()> {
+fn replace(spot: &OpenEntry, content: &str) -> std::io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let ordinal = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut beside = OsString::from(".");
@@ -236,7 +236,7 @@ fn append(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         return Err(too_large(given, options));
     }
     let path = creatable(options, given)?;
-    let spot = Spot::from_real_path(options, given, &path)?;
+    let spot = OpenEntry::from_real_path(options, given, &path)?;
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
     let mut file = spot.open(flags).map_err(|error| io(given, &error))?;
     let meta = file.metadata().map_err(|error| io(given, &error))?;
@@ -261,7 +261,7 @@ fn delete(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
         }
         Err(failure) => return Err(failure),
     };
-    let spot = Spot::from_real_path(options, given, &path)?;
+    let spot = OpenEntry::from_real_path(options, given, &path)?;
     let stat = spot.stat().map_err(|error| io(given, &error))?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
         return Err(invalid(format!(

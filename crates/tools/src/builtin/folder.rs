@@ -49,12 +49,12 @@ const THROUGH: OFlags = OFlags::PATH;
 const THROUGH: OFlags = OFlags::RDONLY;
 
 /// A name in an open folder. Later changes to the path have no effect.
-pub(super) struct Spot {
+pub(super) struct OpenEntry {
     folder: OwnedFd,
     name: OsString,
 }
 
-impl Spot {
+impl OpenEntry {
     /// Opens the folder of a real path, as [`existing`] and [`creatable`] return it.
     pub(super) fn from_real_path(
         options: &FileOptions,
@@ -236,11 +236,11 @@ mod tests {
         };
         let real = existing(&options, "sub/a.txt").unwrap();
         let folder = existing(&options, "sub").unwrap();
-        let held = Spot::from_real_path(&options, "sub/a.txt", &real).unwrap();
+        let held = OpenEntry::from_real_path(&options, "sub/a.txt", &real).unwrap();
         fs::rename(open.join("sub"), open.join("moved")).unwrap();
         symlink(closed.join("sub"), open.join("sub")).unwrap();
         // A folder was replaced by a link: neither the file nor the listing is reachable.
-        assert!(Spot::from_real_path(&options, "sub/a.txt", &real).is_err());
+        assert!(OpenEntry::from_real_path(&options, "sub/a.txt", &real).is_err());
         assert!(open_folder(&options, "sub", &folder).is_err());
         // A file was replaced by a link, in a folder that was already open.
         fs::remove_file(open.join("moved/a.txt")).unwrap();

@@ -58,12 +58,12 @@ done
 
 /// The connection to the shell that outlives deft, once it is started.
 #[derive(Debug, Default)]
-struct Heir {
+struct CleanupShell {
     stdin: Option<ChildStdin>,
     pid: u32,
 }
 
-impl Heir {
+impl CleanupShell {
     fn tell(&mut self, line: &str) {
         if self.stdin.is_none() {
             let started = start();
@@ -101,8 +101,8 @@ fn start() -> Option<(u32, ChildStdin)> {
 }
 
 /// Returns the heir of this process.
-fn ours() -> &'static Arc<Mutex<Heir>> {
-    static OURS: OnceLock<Arc<Mutex<Heir>>> = OnceLock::new();
+fn ours() -> &'static Arc<Mutex<CleanupShell>> {
+    static OURS: OnceLock<Arc<Mutex<CleanupShell>>> = OnceLock::new();
     OURS.get_or_init(Arc::default)
 }
 
@@ -114,12 +114,12 @@ pub(super) fn is_heir(pid: u32) -> bool {
 /// Processes that are killed when deft ends for any reason. Dropping it unregisters them: they have
 /// ended, or may keep running.
 #[derive(Debug)]
-pub(super) struct Bequest {
+pub(super) struct CleanupEntry {
     id: Option<String>,
-    heir: Arc<Mutex<Heir>>,
+    heir: Arc<Mutex<CleanupShell>>,
 }
 
-impl Bequest {
+impl CleanupEntry {
     /// Registers the group of a child that was just started, and all processes with its variable;
     /// registers nothing if `group` is 0.
     pub(super) fn new(group: u32, marker: &str) -> Self {
@@ -131,7 +131,7 @@ impl Bequest {
         Self::to(ours(), Some(format!("p{}.{}", process.pid, process.began)))
     }
 
-    fn to(heir: &Arc<Mutex<Heir>>, id: Option<String>) -> Self {
+    fn to(heir: &Arc<Mutex<CleanupShell>>, id: Option<String>) -> Self {
         if let Some(id) = &id {
             heir.lock().tell(&format!("+{id}\n"));
         }
@@ -140,7 +140,7 @@ impl Bequest {
     }
 }
 
-impl Drop for Bequest {
+impl Drop for CleanupEntry {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
             self.heir.lock().tell(&format!("-{id}\n"));
@@ -167,11 +167,11 @@ mod tests {
 
     #[test]
     fn what_is_left_ends_with_the_pipe_and_nothing_else() {
-        let heir: Arc<Mutex<Heir>> = Arc::default();
+        let heir: Arc<Mutex<CleanupShell>> = Arc::default();
         let mut children: Vec<Child> = (0..4).map(|_| sleeper()).collect();
         let bequests: Vec<_> = children
             .iter()
-            .map(|child| Bequest::to(&heir, Some(format!("{}:none", child.id()))))
+            .map(|child| CleanupEntry::to(&heir, Some(format!("{}:none", child.id()))))
             .collect();
         for (place, bequest) in bequests.into_iter().enumerate() {
             if place % 2 == 0 {

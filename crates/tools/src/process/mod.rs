@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
 use crate::environment::Environment;
-use heir::Bequest;
+use heir::CleanupEntry;
 
 pub(crate) use owner::Owner;
 

@@ -16,7 +16,7 @@ use rustix::process::{Pid, WaitOptions, getpgrp, waitpid};
 
 use super::owner::{VARIABLE, with_descendants};
 use super::proc::{self, Process};
-use super::{Bequest, heir};
+use super::{CleanupEntry, heir};
 
 /// The interval between two searches for orphans.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -32,7 +32,7 @@ pub(super) struct Registry {
     /// Ended children that may belong to another module, and when they were first seen.
     ended: HashMap<(i32, u64), Instant>,
     /// Orphans whose variable names no owner; killed when deft ends.
-    strays: HashMap<(i32, u64), Bequest>,
+    strays: HashMap<(i32, u64), CleanupEntry>,
 }
 
 struct Entry {
@@ -131,7 +131,7 @@ impl Registry {
         for stray in table.iter().filter(|process| strays.contains(&process.pid)) {
             let key = (stray.pid, stray.began);
             let bequest = known.remove(&key);
-            let bequest = bequest.unwrap_or_else(|| Bequest::of_process(stray));
+            let bequest = bequest.unwrap_or_else(|| CleanupEntry::of_process(stray));
             self.strays.insert(key, bequest);
         }
     }

@@ -18,7 +18,7 @@ use tokio::process::{Child, Command};
 
 use super::orphans;
 use super::proc::{self, Process};
-use super::{Bequest, kill_group};
+use super::{CleanupEntry, kill_group};
 
 /// The variable that descendants inherit.
 pub(super) const VARIABLE: &str = "DEFT_OWNER";
@@ -35,7 +35,7 @@ pub(crate) struct Owner {
     began: u64,
     released: AtomicBool,
     /// Kills the processes even if deft cannot.
-    _bequest: Bequest,
+    _bequest: CleanupEntry,
 }
 
 impl Owner {
@@ -49,7 +49,7 @@ impl Owner {
         let leader = child.id().unwrap_or_default();
         let began = registry.add(&marker, leader);
         drop(registry);
-        let bequest = Bequest::new(leader, &marker);
+        let bequest = CleanupEntry::new(leader, &marker);
         Ok((
             Self {
                 marker,

@@ -39,7 +39,7 @@ impl Search {
         let (mut plain, mut wrapped, mut hex) = (Vec::new(), Vec::new(), Vec::new());
         for (secret, instead) in secrets {
             let each = |form: String| (form, instead.clone());
-            plain.extend(plain_forms(secret).into_iter().map(each));
+            plain.extend(verbatim_patterns(secret).into_iter().map(each));
             wrapped.extend(wrapped_forms(secret).into_iter().map(each));
             hex.push(each(hex_form(secret)));
         }
@@ -113,7 +113,7 @@ impl Needles {
 }
 
 /// Returns the secret and its significant lines: logs and error output are processed line by line.
-fn plain_forms(secret: &str) -> Vec<String> {
+fn verbatim_patterns(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned()];
     let lines = secret.lines().map(str::trim);
     let telling = |line: &&str| line.len() >= SHORTEST_LINE && !line.starts_with("-----");

@@ -17,7 +17,7 @@ use super::watch::Watch;
 
 /// The HTTP client of a connection. Clones belong to the same connection.
 #[derive(Clone)]
-pub(super) struct AttentiveClient {
+pub(super) struct SessionWatchClient {
     client: AuthorizedClient,
     watch: Arc<Watch>,
     /// Whether the connection was opened before: another `initialize` means a new session.
@@ -26,7 +26,7 @@ pub(super) struct AttentiveClient {
     has_stream: Arc<AtomicBool>,
 }
 
-impl AttentiveClient {
+impl SessionWatchClient {
     pub(super) fn new(client: AuthorizedClient, watch: Arc<Watch>) -> Self {
         Self {
             client,
@@ -37,7 +37,7 @@ impl AttentiveClient {
     }
 }
 
-impl StreamableHttpClient for AttentiveClient {
+impl StreamableHttpClient for SessionWatchClient {
     type Error = reqwest::Error;
 
     async fn post_message(

@@ -50,7 +50,7 @@ impl Server {
         limit: &Limit,
     ) -> Result<Answer, Failure> {
         self.admit()?;
-        let trial = Trial::new(self);
+        let trial = BreakerTrial::new(self);
         let _permit = self
             .wait(limit, "waiting for a free call slot", self.slots.acquire())
             .await?;
@@ -63,8 +63,8 @@ impl Server {
             }
         };
         link.watch.pulse.stir();
-        self.still_has(tool)?;
-        let _flight = Flight::new(&self.stats.in_flight);
+        self.check_tool_exists(tool)?;
+        let _flight = InFlightGuard::new(&self.stats.in_flight);
         let sent = SentFlag::default();
         let sending = link.send(tool, arguments, mark, sent.clone());
         let pending = self.wait(limit, "sending the call", sending).await?;
@@ -196,7 +196,7 @@ impl Server {
         self.breaker.lock().succeeded();
     }
 
-    pub(super) fn still_has(&self, tool: &str) -> Result<(), Failure> {
+    pub(super) fn check_tool_exists(&self, tool: &str) -> Result<(), Failure> {
         let known = self.known.load();
         let has = |known: &Arc<ToolSet>| known.catalog.tools.iter().any(|info| info.name == tool);
         if known.as_ref().is_none_or(has) {
@@ -207,31 +207,31 @@ impl Server {
 }
 
 /// A call that the circuit admitted. If it ends without a result, the next call may try.
-pub(super) struct Trial<'a>(&'a Server);
+pub(super) struct BreakerTrial<'a>(&'a Server);
 
-impl<'a> Trial<'a> {
+impl<'a> BreakerTrial<'a> {
     pub(super) fn new(server: &'a Server) -> Self {
         Self(server)
     }
 }
 
-impl Drop for Trial<'_> {
+impl Drop for BreakerTrial<'_> {
     fn drop(&mut self) {
         self.0.breaker.lock().undecided(Instant::now());
     }
 }
 
 /// Counts a call while it is in flight.
-pub(super) struct Flight<'a>(&'a AtomicUsize);
+pub(super) struct InFlightGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Flight<'a> {
+impl<'a> InFlightGuard<'a> {
     pub(super) fn new(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::SeqCst);
         Self(count)
     }
 }
 
-impl Drop for Flight<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }

@@ -16,17 +16,17 @@ use rmcp::service::RequestContext;
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde::de::DeserializeOwned;
 
-use super::desk::Desk;
+use super::desk::ClientChannel;
 
 /// A client description, with a desk on lines for clients of deft.
 #[derive(Clone)]
 pub(super) struct Client {
     identity: ClientConfig,
-    desk: Option<Arc<Desk>>,
+    desk: Option<Arc<ClientChannel>>,
 }
 
 impl Client {
-    pub(super) fn new(identity: ClientConfig, desk: Option<Arc<Desk>>) -> Self {
+    pub(super) fn new(identity: ClientConfig, desk: Option<Arc<ClientChannel>>) -> Self {
         Self { identity, desk }
     }
 

@@ -20,7 +20,7 @@ use crate::relay::RelayMessage;
 const MOST_STALE: usize = 16;
 
 /// The receiver of messages of one line.
-pub(super) struct Desk {
+pub(super) struct ClientChannel {
     owner: Mutex<Option<mpsc::Sender<RelayMessage>>>,
     /// Number of questions that the client has not answered yet.
     open: AtomicUsize,
@@ -29,7 +29,7 @@ pub(super) struct Desk {
     redaction: Arc<ArcSwap<Redaction>>,
 }
 
-impl Desk {
+impl ClientChannel {
     pub(super) fn new(redaction: Arc<ArcSwap<Redaction>>) -> Arc<Self> {
         Arc::new(Self {
             owner: Mutex::default(),
@@ -115,7 +115,7 @@ pub(super) fn redact<T: Serialize + DeserializeOwned>(
 }
 
 /// The exclusive right to receive the messages of a line.
-pub(super) struct Claim(Arc<Desk>);
+pub(super) struct Claim(Arc<ClientChannel>);
 
 impl Drop for Claim {
     fn drop(&mut self) {

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::desk::Desk;
+use super::desk::ClientChannel;
 use super::traffic::{Excess, Traffic};
 use super::watch::{SentFlag, Watch};
 use crate::relay::News;
@@ -46,7 +46,7 @@ pub(super) struct Guard<T> {
     /// Number of answers that the server has not read.
     unread: Arc<AtomicUsize>,
     /// Receives messages that belong to the request of a client.
-    desk: Option<Arc<Desk>>,
+    desk: Option<Arc<ClientChannel>>,
 }
 
 impl<T: Transport<RoleClient> + Sync> Guard<T> {
@@ -66,7 +66,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
     }
 
     /// Sets the desk of a line that serves clients.
-    pub(super) fn with_desk(self, desk: Option<Arc<Desk>>) -> Self {
+    pub(super) fn with_desk(self, desk: Option<Arc<ClientChannel>>) -> Self {
         Self { desk, ..self }
     }
 

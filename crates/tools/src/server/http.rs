@@ -11,7 +11,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::Server;
-use super::attentive::AttentiveClient;
+use super::attentive::SessionWatchClient;
 use super::authorized::AuthorizedClient;
 use super::capped::CappedClient;
 use super::resolved::ResolvedOptions;
@@ -26,7 +26,7 @@ pub(super) fn transport(
     url: &str,
     given: &ResolvedOptions,
     watch: Arc<Watch>,
-) -> Result<StreamableHttpClientTransport<AttentiveClient>, Failure> {
+) -> Result<StreamableHttpClientTransport<SessionWatchClient>, Failure> {
     let (name, options) = (&server.name, &server.options);
     let most = server.max_reply_bytes + ENVELOPE;
     let client = deft_http::client()
@@ -47,7 +47,7 @@ pub(super) fn transport(
         .map_err(|error| unusable(name, &error.to_string()))?;
     let client = CappedClient::new(client, most);
     let client = AuthorizedClient::new(client, server.access.clone());
-    let client = AttentiveClient::new(client, watch);
+    let client = SessionWatchClient::new(client, watch);
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .max_concurrent_requests(options.concurrency.saturating_add(2))
         .max_sse_event_size(most)

@@ -22,7 +22,7 @@ use rmcp::transport::Transport;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::desk::Desk;
+use super::desk::ClientChannel;
 use super::guard::Guard;
 use super::resolved::ResolvedOptions;
 use super::stdio::Process;
@@ -60,7 +60,7 @@ impl Link {
         given: &ResolvedOptions,
         watch: Arc<Watch>,
     ) -> Result<(Self, Service), Failure> {
-        let own = Party::default();
+        let own = ConnectionOwner::default();
         let first = attempt(server, known, given, watch.clone(), &own).await?;
         let error = match first {
             Ok(opened) => return Ok(opened),
@@ -93,7 +93,7 @@ impl Link {
         era: Era,
         given: &ResolvedOptions,
         watch: Arc<Watch>,
-        party: &Party,
+        party: &ConnectionOwner,
     ) -> Result<(Self, Service), Failure> {
         let opened = attempt(server, Some(era), given, watch.clone(), party).await?;
         opened
@@ -209,11 +209,11 @@ impl Drop for PendingCall<'_> {
 
 /// The party on whose behalf a connection is made: deft itself, or clients of deft.
 #[derive(Default)]
-pub(super) struct Party {
+pub(super) struct ConnectionOwner {
     /// The client capabilities to declare to the server.
     pub(super) capabilities: ClientCapabilities,
     /// Receives the server's requests; `None` if all are declined.
-    pub(super) desk: Option<Arc<Desk>>,
+    pub(super) desk: Option<Arc<ClientChannel>>,
 }
 
 type OpenResult = Result<(Link, Service), ClientInitializeError>;
@@ -224,7 +224,7 @@ async fn attempt(
     era: Option<Era>,
     given: &ResolvedOptions,
     watch: Arc<Watch>,
-    party: &Party,
+    party: &ConnectionOwner,
 ) -> Result<OpenResult, Failure> {
     match server.options.reach() {
         Ok(Reach::Command(program)) => {
@@ -244,7 +244,7 @@ async fn serve<T>(
     server: &str,
     era: Option<Era>,
     watch: Arc<Watch>,
-    party: &Party,
+    party: &ConnectionOwner,
 ) -> OpenResult
 where
     T: Transport<RoleClient> + Sync + 'static,

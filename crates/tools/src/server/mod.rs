@@ -55,7 +55,7 @@ use crate::redact::Redaction;
 use crate::relay::News;
 use crate::tool::ToolInfo;
 pub(crate) use access::SignInAttempt as ServerSignIn;
-use access::{Access, Learn};
+use access::{Access, AddSecrets};
 use age::Age;
 use offered::OfferCache;
 use phase::Phase;
@@ -319,7 +319,7 @@ impl Server {
 
 /// Returns a callback that adds the tokens of a sign-in to the redaction of this server and of all
 /// tools.
-fn learn(hooks: Arc<Hooks>, redaction: Arc<ArcSwap<Redaction>>) -> Learn {
+fn learn(hooks: Arc<Hooks>, redaction: Arc<ArcSwap<Redaction>>) -> AddSecrets {
     Box::new(move |tokens| {
         withhold(&redaction, tokens);
         (hooks.learned)(tokens);

@@ -14,8 +14,8 @@ use rmcp::model::ClientCapabilities;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use super::desk::Desk;
-use super::link::{Link, Party, Service};
+use super::desk::ClientChannel;
+use super::link::{ConnectionOwner, Link, Service};
 use super::resolved::ResolvedOptions;
 use super::watch::Watch;
 use super::{Server, fault, listing};
@@ -96,7 +96,7 @@ struct LineKey {
 pub(super) struct Line {
     key: LineKey,
     pub(super) link: Arc<Link>,
-    pub(super) desk: Arc<Desk>,
+    pub(super) desk: Arc<ClientChannel>,
     /// The log level that was sent to the server.
     pub(super) log_level: Option<String>,
     used_at: Instant,
@@ -109,14 +109,17 @@ impl Drop for Line {
 }
 
 /// A line that is lent to one request.
-pub(super) struct Loan {
+pub(super) struct BorrowedLine {
     pub(super) line: Line,
     _place: OwnedSemaphorePermit,
 }
 
 impl Server {
     /// Takes or opens a line for a request of a client. Waits for a free place.
-    pub(super) async fn borrow(self: &Arc<Self>, client: &RelayClient) -> Result<Loan, Failure> {
+    pub(super) async fn borrow(
+        self: &Arc<Self>,
+        client: &RelayClient,
+    ) -> Result<BorrowedLine, Failure> {
         let places = self.lines.places.clone();
         let place = places.acquire_owned().await;
         let place = place.map_err(|_| fault::closed(&self.name))?;
@@ -128,14 +131,14 @@ impl Server {
             Some(line) => line,
             None => Box::pin(self.open_line(key)).await?,
         };
-        Ok(Loan {
+        Ok(BorrowedLine {
             line,
             _place: place,
         })
     }
 
     /// Returns a line to the pool after its request was answered.
-    pub(super) fn give_back(self: &Arc<Self>, loan: Loan) {
+    pub(super) fn give_back(self: &Arc<Self>, loan: BorrowedLine) {
         let mut line = loan.line;
         if line.link.is_closed() {
             return;
@@ -149,7 +152,7 @@ impl Server {
 
     /// Returns the line of a cancelled request. Late messages for that request could be mistaken for
     /// messages of the next one, so only the same client gets the line again.
-    pub(super) fn give_back_unanswered(self: &Arc<Self>, loan: Loan) {
+    pub(super) fn discard_line(self: &Arc<Self>, loan: BorrowedLine) {
         if loan.line.key.session.is_some() {
             return self.give_back(loan);
         }
@@ -176,8 +179,8 @@ impl Server {
         let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
         given.redaction.merge(&(self.hooks.withheld)());
         self.withhold(&given.redaction);
-        let desk = Desk::new(self.redaction.clone());
-        let party = Party {
+        let desk = ClientChannel::new(self.redaction.clone());
+        let party = ConnectionOwner {
             capabilities: key.capabilities.clone(),
             desk: Some(desk.clone()),
         };

@@ -22,10 +22,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{Flight, Trial};
+use super::call::{BreakerTrial, InFlightGuard};
 use super::desk::redact;
 use super::link::PendingCall;
-use super::pool::{Line, Loan};
+use super::pool::{BorrowedLine, Line};
 use super::watch::SentFlag;
 use super::{Server, fault};
 use crate::catalog::Era;
@@ -54,20 +54,20 @@ impl Server {
         limit: &Limit,
     ) -> Result<ServerResult, RelayError> {
         self.admit()?;
-        let trial = Trial::new(self);
+        let trial = BreakerTrial::new(self);
         if self.ready().is_none() {
             let starting = Box::pin(self.ensure());
             self.wait(limit, "waiting for the server to start", starting)
                 .await??;
         }
         if let ClientRequest::CallToolRequest(call) = &request.request {
-            self.still_has(&call.params.name)?;
+            self.check_tool_exists(&call.params.name)?;
         }
         let borrowing = self.borrow(&request.client);
         let mut loan = self
             .wait(limit, "waiting for a free connection", borrowing)
             .await??;
-        let _flight = Flight::new(&self.stats.in_flight);
+        let _flight = InFlightGuard::new(&self.stats.in_flight);
         let claim = loan.line.desk.claim(owner);
         self.tell_level(&mut loan.line, &request).await;
         let outcome = self.send_on(loan, request, limit).await;
@@ -78,7 +78,7 @@ impl Server {
 
     async fn send_on(
         self: &Arc<Self>,
-        loan: Loan,
+        loan: BorrowedLine,
         request: RelayRequest,
         limit: &Limit,
     ) -> Result<ServerResult, RelayError> {
@@ -102,7 +102,7 @@ impl Server {
     async fn await_result(
         self: &Arc<Self>,
         mut pending: PendingCall<'_>,
-        loan: Loan,
+        loan: BorrowedLine,
         limit: &Limit,
         sent: &SentFlag,
     ) -> Result<ServerResult, RelayError> {
@@ -130,7 +130,7 @@ impl Server {
         // Sends the cancellation to the server.
         drop(pending);
         loan.line.desk.give_up(token);
-        self.give_back_unanswered(loan);
+        self.discard_line(loan);
         let doing = format!("the server `{}` was processing the request", self.name);
         let failure = limit.failure(stop, &doing);
         Err(RelayError::from(Failure {
@@ -142,7 +142,7 @@ impl Server {
     fn answer(
         self: &Arc<Self>,
         answer: Result<ServerResult, ServiceError>,
-        loan: Loan,
+        loan: BorrowedLine,
         sent: &SentFlag,
     ) -> Result<ServerResult, RelayError> {
         match answer {

@@ -66,7 +66,7 @@ impl Process {
         let (owner, mut child) = Owner::start(&mut command)
             .map_err(|error| not_started(&server.name, program, &error))?;
         let owner = Arc::new(owner);
-        watch.belongs_to(&owner);
+        watch.set_owner(&owner);
         let (Some(stdin), Some(stdout), Some(errors)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {

@@ -42,7 +42,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Sets the processes that the connection belongs to.
-    pub(super) fn belongs_to(&self, owner: &Arc<Owner>) {
+    pub(super) fn set_owner(&self, owner: &Arc<Owner>) {
         *self.owner.lock() = Arc::downgrade(owner);
     }
 

@@ -7,7 +7,7 @@ use super::lines::{self, Mark};
 use super::spinner::Spinner;
 use crate::output::Output;
 use crate::progress::Above;
-use crate::prompt::Stage;
+use crate::prompt::Pausable;
 use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
 use deft_service::talk::Live;
@@ -16,7 +16,7 @@ use deft_wire::model::{Object, RunStatus};
 use parking_lot::{Mutex, MutexGuard};
 
 /// The outputs of a chat and their style.
-pub(super) struct Look {
+pub(super) struct ChatOutput {
     /// Receives answers.
     pub answers: Box<dyn Sink>,
     /// Receives everything else.
@@ -28,7 +28,7 @@ pub(super) struct Look {
     /// Returns the current width of the terminal.
     pub width: fn() -> Option<usize>,
     /// What is shown besides answers.
-    pub much: Much,
+    pub much: Verbosity,
 }
 
 /// A destination for text: a stream, or a buffer in a test.
@@ -45,7 +45,7 @@ impl Sink for Stream {
 
 /// What is shown besides answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Much {
+pub(super) enum Verbosity {
     /// Events, and a progress line at the bottom.
     Live,
     /// Only events.
@@ -54,7 +54,7 @@ pub(super) enum Much {
     Errors,
 }
 
-impl Look {
+impl ChatOutput {
     /// Returns the look for stdout and stderr.
     pub(super) fn new(output: &Output) -> Self {
         let color = output.styles_stderr();
@@ -65,10 +65,10 @@ impl Look {
             color,
             width: stdout_width,
             much: match output.quiet {
-                true => Much::Errors,
+                true => Verbosity::Errors,
                 // A terminal without colours may not be able to erase a line either.
-                false if Stream::Err.is_terminal() && color => Much::Live,
-                false => Much::Lines,
+                false if Stream::Err.is_terminal() && color => Verbosity::Live,
+                false => Verbosity::Lines,
             },
         }
     }
@@ -78,7 +78,7 @@ impl Look {
 pub(super) struct View(Mutex<State>);
 
 struct State {
-    look: Look,
+    look: ChatOutput,
     text: Renderer,
     /// The text since the last call; empty if the model started again.
     segment: String,
@@ -107,7 +107,7 @@ struct OpenCall {
 }
 
 impl View {
-    pub(super) fn new(look: Look) -> Self {
+    pub(super) fn new(look: ChatOutput) -> Self {
         let text = Renderer::new(look.styled, (look.width)());
         Self(Mutex::new(State {
             look,
@@ -220,7 +220,7 @@ impl View {
     }
 }
 
-impl Stage for View {
+impl Pausable for View {
     fn pause(&self, paused: bool) {
         let mut state = self.lock();
         state.paused = paused;
@@ -355,7 +355,7 @@ impl State {
     }
 
     fn say(&mut self, line: impl Into<StyledText>) {
-        if self.look.much != Much::Errors {
+        if self.look.much != Verbosity::Errors {
             self.complain(line);
         }
     }
@@ -374,7 +374,7 @@ impl State {
 
     /// Draws the progress line, unless streamed text is being printed.
     fn draw(&mut self) {
-        if self.look.much != Much::Live || !self.busy || self.paused || self.writes() {
+        if self.look.much != Verbosity::Live || !self.busy || self.paused || self.writes() {
             return;
         }
         let what = if self.text.is_holding() {

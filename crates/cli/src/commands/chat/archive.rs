@@ -10,7 +10,7 @@ use crate::args::{Conversations, Global};
 use crate::confirm;
 use crate::failure::Done;
 use crate::output::{Output, counted};
-use crate::table::{Column, Paper, Row, Table};
+use crate::table::{Column, Row, Table, TableStyle};
 use crate::terminal::StyledText;
 use crate::when;
 use deft_service::markdown::Renderer;
@@ -172,5 +172,5 @@ pub(super) fn hits(found: &[ChatMessage], zone: &TimeZone) -> String {
     };
     let table = Table::new(columns, found.iter().map(row)).headless();
     let color = false;
-    table.print(Paper { width, color }).as_str().to_owned()
+    table.print(TableStyle { width, color }).as_str().to_owned()
 }

@@ -14,7 +14,7 @@ pub(super) enum KeyEcho {
     #[default]
     Shown,
     /// Keys are hidden on request; `Some` while they are hidden.
-    Hidden(Option<Unseen>),
+    Hidden(Option<DisabledEcho>),
 }
 
 impl KeyEcho {
@@ -22,7 +22,7 @@ impl KeyEcho {
     pub(super) fn hide(&mut self) {
         self.show();
         if let Self::Hidden(unseen) = self {
-            *unseen = Unseen::begin();
+            *unseen = DisabledEcho::begin();
         }
     }
 
@@ -35,9 +35,9 @@ impl KeyEcho {
 }
 
 /// Disables the echo of the terminal until dropped.
-pub(super) struct Unseen(Termios);
+pub(super) struct DisabledEcho(Termios);
 
-impl Unseen {
+impl DisabledEcho {
     /// Disables the echo. Returns `None` if stdin is not a terminal.
     fn begin() -> Option<Self> {
         let before = tcgetattr(io::stdin()).ok()?;
@@ -48,7 +48,7 @@ impl Unseen {
     }
 }
 
-impl Drop for Unseen {
+impl Drop for DisabledEcho {
     fn drop(&mut self) {
         // A closed terminal echoes nothing anyway.
         let _restored = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);

@@ -26,9 +26,9 @@ use std::sync::Arc;
 use crate::args::{Chat, Conversations, Global};
 use crate::failure::{Done, Failure};
 use crate::output::Output;
-use crate::progress::say_through;
+use crate::progress::route_messages;
 use crate::prompt::Prompt;
-use answer_screen::{Look, View};
+use answer_screen::{ChatOutput, View};
 use deft_config::Home;
 use deft_service::app::App;
 use deft_service::doctor::ADD_A_MODEL;
@@ -37,7 +37,7 @@ use deft_service::{Lock, runs, seed};
 use deft_wire::chat::ChatUsage;
 use editor::{Lines, PipedLines, Terminal};
 use session::{CHANNEL, Session};
-use turn::{Company, Stops};
+use turn::{StopRequests, TurnParticipants};
 
 pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     if let Some(command) = &args.command {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     // An assistant depends on its playbooks, so a new home gets the default skills first.
     seed::seed_new_home(&home)?;
     let app = App::open(&global.workspace())?;
-    output.complain_if(app.broken_warning(None));
+    output.maybe_error_message(app.broken_warning(None));
     let chat = ChatSetup {
         args,
         global,
@@ -74,11 +74,11 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     };
     // Deliver pending messages during the chat, which may be long.
     let stays = args.print.is_none() && !args.show_prompt;
-    let carrying = stays.then(|| app.carry_along());
+    let carrying = stays.then(|| app.start_delivery());
     let done = app.block_on(chat.talk(talk::host(&app), text));
     carrying
         .into_iter()
-        .for_each(|carrying| app.carry_no_more(carrying));
+        .for_each(|carrying| app.stop_delivery(carrying));
     app.close();
     done
 }
@@ -101,8 +101,8 @@ impl ChatSetup<'_> {
             Some(id) => Some(archive::find(&*talk, id).await?),
             None => None,
         };
-        let view = Arc::new(View::new(Look::new(self.output)));
-        say_through(&view);
+        let view = Arc::new(View::new(ChatOutput::new(self.output)));
+        route_messages(&view);
         let prompt = Prompt::new(view.clone(), self.global);
         // Without a prompt, no person watches the chat.
         let alone = prompt.is_none();
@@ -124,12 +124,12 @@ impl ChatSetup<'_> {
         let speaker = conversation.as_ref().map(|found| found.view.agent.as_str());
         let speaker = self.args.agent.as_deref().or(speaker);
         talk.check_model(speaker).await?;
-        let mut company = Company {
+        let mut company = TurnParticipants {
             talk,
             view,
             asker: prompt.map(|prompt| Arc::new(prompt) as Arc<_>),
             yes: self.args.yes,
-            stops: Stops::listen(),
+            stops: StopRequests::listen(),
             is_up: |home| Lock::holder(home).is_some(),
             home: self.home.path.clone(),
         };
@@ -150,7 +150,7 @@ impl ChatSetup<'_> {
         self.session(company, resumed).await
     }
 
-    async fn session(self, company: Company, resumed: Option<String>) -> Done {
+    async fn session(self, company: TurnParticipants, resumed: Option<String>) -> Done {
         let terminal = io::stdin().is_terminal();
         let mut session = Session {
             company,

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use super::turn::{Company, TurnEnd, TurnRequest};
+use super::turn::{TurnEnd, TurnParticipants, TurnRequest};
 use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::output::{Output, counted};
@@ -37,7 +37,7 @@ fn join(given: &str, piped: &str) -> Done<String> {
 }
 
 /// Sends one message and prints the answer. Only the answer goes to stdout.
-pub(super) async fn say(company: &mut Company, say: Say, output: &Output) -> Done {
+pub(super) async fn say(company: &mut TurnParticipants, say: Say, output: &Output) -> Done {
     let calls = Arc::new(Mutex::new(CallLog::default()));
     let (heard, view) = (Arc::clone(&calls), Arc::clone(&company.view));
     let show = !output.json;

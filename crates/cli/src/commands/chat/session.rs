@@ -11,18 +11,18 @@ use deft_wire::model::{RunStatus, SpendSubject, visible};
 
 use super::editor::{Input, Lines};
 use super::slash::{self, Entry};
-use super::turn::{Company, TurnEnd, TurnRequest};
+use super::turn::{TurnEnd, TurnParticipants, TurnRequest};
 use super::unanswered;
 
 /// The name of the channel for chats at the terminal.
 pub(super) const CHANNEL: &str = "cli";
 
 /// The number of earlier messages shown when a conversation is resumed.
-const TAIL: usize = 4;
+const RESUMED_MESSAGES: usize = 4;
 
 /// A chat.
 pub(super) struct Session {
-    pub company: Company,
+    pub company: TurnParticipants,
     pub conversation: Option<String>,
     pub agent: Option<String>,
     /// The usage of the chat so far.
@@ -146,7 +146,7 @@ impl Session {
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
         for open in self.company.talk.unanswered(conversation).await? {
             self.note(unanswered::describe(&open));
-            if unanswered::is_to_go_on(&open) {
+            if unanswered::can_resume(&open) {
                 self.answer(TurnRequest::GoOn(open.run)).await?;
             }
         }
@@ -206,7 +206,7 @@ impl Session {
         let found = super::archive::find(&*self.company.talk, id).await?.view;
         let messages = self.company.talk.messages(&found.id).await?;
         let spoken = spoken(&messages);
-        self.show(&spoken[spoken.len().saturating_sub(TAIL)..]);
+        self.show(&spoken[spoken.len().saturating_sub(RESUMED_MESSAGES)..]);
         self.note(format!("resuming {}: {}", found.id, visible(&found.title)));
         self.begin();
         self.conversation = Some(found.id.clone());

@@ -9,14 +9,14 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::answer_screen::{Look, Much, Sink, View};
+use super::answer_screen::{ChatOutput, Sink, Verbosity, View};
 use super::editor::{Input, Lines};
 use super::once;
 use super::session::Session;
-use super::turn::{Company, Stops};
+use super::turn::{StopRequests, TurnParticipants};
 use crate::failure::Done;
 use crate::progress::Above;
-use crate::prompt::Stage;
+use crate::prompt::Pausable;
 use crate::talk_fake::fake::{Fake, FakeAction, answer, call, failed};
 use crate::terminal::StyledText;
 use deft_service::ask::{Answer, Asker, Question, Responds};
@@ -75,21 +75,25 @@ struct World {
 
 fn world(live: bool) -> World {
     let (fake, screen) = (Arc::new(Fake::default()), Screen::default());
-    let look = Look {
+    let look = ChatOutput {
         answers: Box::new(screen.clone()),
         beside: Box::new(screen.clone()),
         styled: live,
         color: live,
         width: || Some(60),
-        much: if live { Much::Live } else { Much::Lines },
+        much: if live {
+            Verbosity::Live
+        } else {
+            Verbosity::Lines
+        },
     };
     let (stop, stops) = unbounded_channel();
-    let company = Company {
+    let company = TurnParticipants {
         talk: fake.clone(),
         view: Arc::new(View::new(look)),
         asker: None,
         yes: false,
-        stops: Stops::from_receiver(stops),
+        stops: StopRequests::from_receiver(stops),
         is_up: |_| true,
         home: PathBuf::new(),
     };

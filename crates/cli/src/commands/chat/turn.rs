@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::answer_screen::View;
-use crate::commands::NOTHING_IS_UP;
+use crate::commands::NOT_RUNNING_HINT;
 use crate::failure::Done;
 use deft_service::ask::Asker;
 use deft_service::daemon;
@@ -29,9 +29,9 @@ fn plans(live: &Live) -> bool {
 }
 
 /// Requests to stop an answer.
-pub(super) struct Stops(UnboundedReceiver<()>);
+pub(super) struct StopRequests(UnboundedReceiver<()>);
 
-impl Stops {
+impl StopRequests {
     /// Listens for ctrl-c. From now on it stops answers and not the program.
     pub(super) fn listen() -> Self {
         let (sender, receiver) = unbounded_channel();
@@ -77,19 +77,19 @@ pub(super) enum TurnEnd {
 }
 
 /// The participants of a turn: the agent, the display, the person who answers questions.
-pub(super) struct Company {
+pub(super) struct TurnParticipants {
     pub talk: Arc<dyn Talk>,
     pub view: Arc<View>,
     pub asker: Option<Arc<dyn Asker>>,
     /// Whether to answer every approval with yes.
     pub yes: bool,
-    pub stops: Stops,
+    pub stops: StopRequests,
     /// Whether a daemon is running, which later work needs.
     pub is_up: fn(&Path) -> bool,
     pub home: PathBuf,
 }
 
-impl Company {
+impl TurnParticipants {
     /// Sends a message and shows the answer. The first request to stop cancels the run; the second one leaves
     /// without waiting for its end.
     pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
@@ -129,7 +129,7 @@ impl Company {
                     Ok(said) => {
                         let planned = planned.load(Ordering::Relaxed);
                         if planned && !(self.is_up)(&self.home) {
-                            self.view.tell(NOTHING_IS_UP);
+                            self.view.tell(NOT_RUNNING_HINT);
                         }
                         return Ok(TurnEnd::Said(Box::new(said)));
                     }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::lines::words;
-use super::turn::{Company, TurnRequest};
+use super::turn::{TurnParticipants, TurnRequest};
 use crate::failure::Done;
 use crate::output::{Output, clip};
 use deft_service::talk::{AnswerState, UnansweredMessage};
@@ -15,7 +15,7 @@ use deft_service::talk::{AnswerState, UnansweredMessage};
 const QUESTION: usize = 60;
 
 /// Whether the message can be answered now. Answers waiting for an approval or a time are not resumed.
-pub(super) fn is_to_go_on(open: &UnansweredMessage) -> bool {
+pub(super) fn can_resume(open: &UnansweredMessage) -> bool {
     open.state != AnswerState::Waiting
 }
 
@@ -41,10 +41,14 @@ pub(super) fn describe(open: &UnansweredMessage) -> String {
 }
 
 /// Resumes all unanswered messages for a script, printing only a note for each.
-pub(super) async fn go_on(company: &mut Company, conversation: &str, output: &Output) -> Done<()> {
+pub(super) async fn go_on(
+    company: &mut TurnParticipants,
+    conversation: &str,
+    output: &Output,
+) -> Done<()> {
     for open in company.talk.unanswered(conversation).await? {
         output.note(&describe(&open));
-        if is_to_go_on(&open) {
+        if can_resume(&open) {
             let unheard = Arc::new(|_| {});
             company.hear(TurnRequest::GoOn(open.run), unheard).await?;
             company.view.leave();

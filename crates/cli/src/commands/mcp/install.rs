@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use deft_service::hosts::{self, InstallOptions, InstallWish};
+use deft_service::hosts::{self, InstallAction, InstallOptions};
 use deft_wire::host::{HostClient, HostInstall, HostScope, InstallEffect};
 
 use crate::args::{Global, HostName, McpInstall, ScopeName};
@@ -42,9 +42,9 @@ fn options(args: &McpInstall) -> InstallOptions {
         },
         name: args.name.clone(),
         wish: match (args.remove, args.http) {
-            (true, _) => InstallWish::Remove,
-            (false, true) => InstallWish::Url,
-            (false, false) => InstallWish::Program,
+            (true, _) => InstallAction::Remove,
+            (false, true) => InstallAction::Url,
+            (false, false) => InstallAction::Program,
         },
     }
 }

@@ -8,7 +8,7 @@ use deft_config::open_in_browser;
 use deft_service::servers::{self, SignIn};
 use deft_service::{Workspace, runtime};
 use deft_wire::FailureKind;
-use deft_wire::server::{SignInView, SignInWord, SignedIn};
+use deft_wire::server::{SignInResult, SignInView, SignInWord};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio::sync::oneshot;
@@ -78,7 +78,7 @@ async fn pasted(asks: bool) -> String {
     std::future::pending().await
 }
 
-fn print(signed_in: &SignedIn, workspace: &Workspace, output: &Output) -> Done {
+fn print(signed_in: &SignInResult, workspace: &Workspace, output: &Output) -> Done {
     if output.json {
         output.document(signed_in)?;
         return Ok(ExitCode::SUCCESS);

@@ -8,7 +8,7 @@ use deft_wire::skill_body::{FlagTakes, FlagView, InputView, SkillBody};
 
 use crate::args::{self, Global};
 use crate::output::Output;
-use crate::table::{Column, Paper, Row, Table};
+use crate::table::{Column, Row, Table, TableStyle};
 use crate::terminal::Stream;
 
 /// Returns the help page if `words` are `deft run NAME --help` for a known skill, otherwise `None`.
@@ -40,7 +40,7 @@ pub(crate) fn page(words: &[OsString], global: &Global) -> Option<String> {
             .then(crate::output::terminal_width)
             .flatten();
         let color = false;
-        let table = table.print(Paper { width, color });
+        let table = table.print(TableStyle { width, color });
         text.push_str(&format!(
             " [INPUTS] [OPTIONS]\n\nInputs:\n{}",
             table.as_str()

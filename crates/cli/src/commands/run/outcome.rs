@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Driven;
+use super::FinishedDrive;
 use crate::exit::Exit;
 use crate::failure::Done;
 use crate::output::Output;
@@ -15,7 +15,7 @@ use deft_wire::model::{FailureClass, Outcome, RunStatus, WaitKind};
 use deft_wire::run::{RunDetail, RunError, RunView, StepStatus};
 
 /// Prints the outcome of a run and returns its exit code.
-pub(super) fn print(app: &App, driven: &Driven, output: &Output) -> Done {
+pub(super) fn print(app: &App, driven: &FinishedDrive, output: &Output) -> Done {
     let detail = driven.run.detail(app)?;
     let code = if driven.interrupted {
         ExitCode::from(Exit::Interrupted)

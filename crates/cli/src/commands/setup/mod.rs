@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use deft_config::env;
 use deft_service::Workspace;
 use deft_service::setup::{self, Machine, ModelSearch};
-use deft_wire::home::HomeReady;
+use deft_wire::home::InitResult;
 use deft_wire::server::ImportEffect;
 use deft_wire::setup::{SetupFindings, SetupModel, SetupReport};
 
@@ -107,7 +107,7 @@ impl SetupRun<'_> {
         self.output.data(lines::section(section, text, width))
     }
 
-    fn show_home(&self, home: &HomeReady) -> Done<()> {
+    fn show_home(&self, home: &InitResult) -> Done<()> {
         let place = shorten(&home.home);
         self.say(
             "home",

@@ -10,7 +10,7 @@ use deft_wire::tool::{ToolRefusal, ToolReply};
 use serde_json::Value;
 
 use crate::args::ToolCall;
-use crate::commands::NOTHING_IS_UP;
+use crate::commands::NOT_RUNNING_HINT;
 use crate::failure::{Done, Failure, exit_code};
 use crate::output::Output;
 
@@ -29,7 +29,7 @@ pub(super) fn run(args: &ToolCall, workspace: &Workspace, output: &Output) -> Do
         Ok(reply) => {
             let done = print(&reply, output);
             if called.value.needs_daemon {
-                output.note(NOTHING_IS_UP);
+                output.note(NOT_RUNNING_HINT);
             }
             done
         }

@@ -40,7 +40,7 @@ enum State {
     Parked(u64),
 }
 
-/// Why [`Journey::watch`] returned.
+/// Why [`ForwardedRequest::watch`] returned.
 enum Pause {
     Ended(Box<Result<ServerResult, RelayError>>),
     /// The server waits for an answer from a client that cannot be asked while its request is in flight.
@@ -49,7 +49,7 @@ enum Pause {
 }
 
 /// A request being forwarded.
-struct Journey<'a> {
+struct ForwardedRequest<'a> {
     server: &'a McpServer,
     upstream: &'a Upstream,
     side: ClientSide<'a>,
@@ -65,7 +65,7 @@ pub(in crate::mcp) async fn forward(
     context: &RequestContext<RoleServer>,
 ) -> Result<ServerResult, RelayError> {
     let parts = retry::take(&mut request);
-    let journey = Journey {
+    let journey = ForwardedRequest {
         server,
         upstream,
         side: ClientSide::new(context, server.session()),
@@ -75,7 +75,7 @@ pub(in crate::mcp) async fn forward(
     Ok(completed(result))
 }
 
-impl Journey<'_> {
+impl ForwardedRequest<'_> {
     async fn make(&self, parts: RetryParts) -> Result<ServerResult, RelayError> {
         let mut call = match self.resume(parts)? {
             Ok(call) => call,
@@ -274,6 +274,6 @@ fn completed(mut result: ServerResult) -> ServerResult {
         ServerResult::CompleteResult(it) => &mut it.result_type,
         _ => return result,
     };
-    kind.get_or_insert(ResultType::COMPLETE);
+    kind.get_or_insert(ResultType::DEFAULT_FIXES);
     result
 }

@@ -30,12 +30,12 @@ pub(in crate::mcp) struct TaskRuns {
 }
 
 /// Entry of a run in [`TaskRuns`], removed on drop.
-struct TaskPlace {
+struct TaskEntry {
     runs: Arc<TaskRuns>,
     id: String,
 }
 
-impl Drop for TaskPlace {
+impl Drop for TaskEntry {
     fn drop(&mut self) {
         self.runs.ids.lock().remove(&self.id);
     }
@@ -48,9 +48,9 @@ impl TaskRuns {
     }
 
     /// Adds an entry for a run. Returns `None` if the run already has one.
-    fn enter(self: &Arc<Self>, id: &str) -> Option<TaskPlace> {
+    fn enter(self: &Arc<Self>, id: &str) -> Option<TaskEntry> {
         let is_new = self.ids.lock().insert(id.to_owned());
-        is_new.then(|| TaskPlace {
+        is_new.then(|| TaskEntry {
             runs: Arc::clone(self),
             id: id.to_owned(),
         })
@@ -78,7 +78,7 @@ pub(super) async fn go_on(server: &McpServer, id: &str, by: &str) -> Result<(), 
 }
 
 /// Drives a run until it ends, waits for something outside this process, or is left.
-async fn follow(server: McpServer, place: TaskPlace, mut drive: Drive) {
+async fn follow(server: McpServer, place: TaskEntry, mut drive: Drive) {
     loop {
         tokio::select! {
             update = drive.next() => match update {
@@ -90,13 +90,13 @@ async fn follow(server: McpServer, place: TaskPlace, mut drive: Drive) {
                     return;
                 }
             },
-            () = may_leave(&server, &place.id) => return,
+            () = wait_until_leavable(&server, &place.id) => return,
         }
     }
 }
 
 /// Waits until this process is about to end and nothing of the run is in progress.
-async fn may_leave(server: &McpServer, id: &str) {
+async fn wait_until_leavable(server: &McpServer, id: &str) {
     server.task_runs().closing.cancelled().await;
     loop {
         match requests::look(server, id).await {

@@ -10,7 +10,7 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::follow;
 use super::state::{TaskRun, internal};
-use crate::mcp::elicit::{self, AskBy};
+use crate::mcp::elicit::{self, AskMethod};
 use crate::mcp::handler::McpServer;
 
 /// Reads the current state of a task's run.
@@ -43,7 +43,7 @@ pub(in crate::mcp) async fn update(
     let by = elicit::client_name(context);
     let (id, name) = (request.task_id.clone(), by.clone());
     let responses = request.input_responses;
-    if !responses.is_empty() && elicit::ask_by(context) == AskBy::Nothing {
+    if !responses.is_empty() && elicit::ask_by(context) == AskMethod::Nothing {
         let message = "this client has not declared that it can ask a person";
         return Err(ErrorData::invalid_params(message, None));
     }

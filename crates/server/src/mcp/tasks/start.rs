@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::state::TaskRun;
 use super::{follow, requests};
-use crate::mcp::elicit::AskBy;
+use crate::mcp::elicit::AskMethod;
 use crate::mcp::handler::McpServer;
 use crate::mcp::{elicit, reply};
 
@@ -48,7 +48,7 @@ pub(in crate::mcp) async fn run(
     };
     // Without a way to ask the person, the client gets the question and learns that `approval_answer` takes
     // the answer.
-    let is_told = run.is_asking() && ask_by == AskBy::Nothing;
+    let is_told = run.is_asking() && ask_by == AskMethod::Nothing;
     Ok(if run.is_over() || is_told {
         reply::run(&run.skill_run()).into()
     } else {

@@ -13,7 +13,7 @@ use rmcp::ErrorData;
 use rmcp::model::{DetailedTask, JsonObject, Task, TaskPayload, TaskStatus};
 use serde_json::Value;
 
-use crate::mcp::elicit::AskBy;
+use crate::mcp::elicit::AskMethod;
 use crate::mcp::{elicit, reply};
 
 /// Suggested polling interval for a run in progress.
@@ -99,9 +99,9 @@ impl TaskRun {
     }
 
     /// Returns the state of the task, for a client that can ask its person by `ask_by`.
-    pub(super) fn describe(&self, ask_by: AskBy, now: Timestamp) -> DetailedTask {
+    pub(super) fn describe(&self, ask_by: AskMethod, now: Timestamp) -> DetailedTask {
         let run = &self.detail.run;
-        let can_ask = ask_by != AskBy::Nothing;
+        let can_ask = ask_by != AskMethod::Nothing;
         let changed = self.last_change().to_string();
         let mut task = Task::new(
             run.id.as_str(),

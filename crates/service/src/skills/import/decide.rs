@@ -107,7 +107,7 @@ impl Judge<'_> {
     }
 
     fn verdict(&self, item: &Item) -> Verdict {
-        self.given_before(item)
+        self.compare_with_earlier(item)
             .or_else(|| self.keep(item))
             .or_else(|| self.hiding(item))
             .or_else(|| self.conflict(item))
@@ -115,7 +115,7 @@ impl Judge<'_> {
     }
 
     /// Compares the item with earlier items of the same import.
-    fn given_before(&self, item: &Item) -> Option<Verdict> {
+    fn compare_with_earlier(&self, item: &Item) -> Option<Verdict> {
         let same = |file: &&PlannedFile| {
             let earlier = self.earlier(file);
             earlier.is_some_and(|(_, other)| other.content == file.content)

@@ -7,7 +7,7 @@ mod steps;
 use std::time::Duration;
 
 use deft_model::{
-    Body, Choice, DetailPlace, Details, Dialect, Object, OpenSpec, Skill, SkillEvent, SkillId,
+    Body, Choice, DetailAccessor, Details, Dialect, Object, OpenSpec, Skill, SkillEvent, SkillId,
     Text, Timing, Trigger,
 };
 use proptest::collection::vec;
@@ -163,8 +163,8 @@ fn details() -> impl Strategy<Value = Details> {
                     .is_none_or(|most| text.chars().count() <= most as usize)
             };
             match row.place {
-                DetailPlace::Text(place) => *place(&mut details) = text.filter(short),
-                DetailPlace::Texts(place) => {
+                DetailAccessor::Text(place) => *place(&mut details) = text.filter(short),
+                DetailAccessor::Texts(place) => {
                     *place(&mut details) = texts.into_iter().filter(short).collect();
                 }
             }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::super::Memory;
 use deft_store::{
-    Answer, GoodFile, NewSkill, PutResult, Revisions, SkillChange, SkillFilter, SkillRow,
+    Answer, NewSkill, PutResult, ReadableFile, Revisions, SkillChange, SkillFilter, SkillRow,
     SkillSlots, SlotStep, StoredSkills, ToolCache,
 };
 
@@ -92,7 +92,11 @@ impl Revisions for Memory {
         self.read(|state| state.aside.revision(revision))
     }
 
-    fn keep_good_files(&self, files: Vec<(GoodFile, String)>, gone: Vec<String>) -> Answer<'_, ()> {
+    fn keep_good_files(
+        &self,
+        files: Vec<(ReadableFile, String)>,
+        gone: Vec<String>,
+    ) -> Answer<'_, ()> {
         self.write(|state| {
             for (file, content) in files {
                 state.aside.keep_good_file(file, &content);
@@ -104,7 +108,7 @@ impl Revisions for Memory {
         })
     }
 
-    fn good_files(&self) -> Answer<'_, Vec<GoodFile>> {
+    fn good_files(&self) -> Answer<'_, Vec<ReadableFile>> {
         self.read(|state| state.aside.good_files())
     }
 }

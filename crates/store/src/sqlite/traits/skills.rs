@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::super::{Sqlite, aside, skills};
 use crate::{
-    Answer, GoodFile, NewSkill, PutResult, Revisions, SkillChange, SkillFilter, SkillRow,
+    Answer, NewSkill, PutResult, ReadableFile, Revisions, SkillChange, SkillFilter, SkillRow,
     SkillSlots, SlotStep, StoredSkills, ToolCache,
 };
 
@@ -89,17 +89,21 @@ impl Revisions for Sqlite {
         self.readers.read(move |db| aside::revision(db, &revision))
     }
 
-    fn keep_good_files(&self, files: Vec<(GoodFile, String)>, gone: Vec<String>) -> Answer<'_, ()> {
+    fn keep_good_files(
+        &self,
+        files: Vec<(ReadableFile, String)>,
+        gone: Vec<String>,
+    ) -> Answer<'_, ()> {
         self.writer.write(move |db| {
             let keep =
-                |(file, content): &(GoodFile, String)| aside::keep_good_file(db, file, content);
+                |(file, content): &(ReadableFile, String)| aside::keep_good_file(db, file, content);
             files.iter().try_for_each(keep)?;
             gone.iter()
                 .try_for_each(|path| aside::drop_good_file(db, path))
         })
     }
 
-    fn good_files(&self) -> Answer<'_, Vec<GoodFile>> {
+    fn good_files(&self) -> Answer<'_, Vec<ReadableFile>> {
         self.readers.read(aside::good_files)
     }
 }

@@ -114,7 +114,7 @@ impl<'a> Renderer<'a> {
         let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
         let result = match self.budget.enter_call() {
             Ok(()) => {
-                let result = self.unframed(render);
+                let result = self.render_separately(render);
                 self.budget.leave_call();
                 result
             }

@@ -59,7 +59,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Renders to a text that is not written yet.
-    pub(super) fn unframed<T>(
+    pub(super) fn render_separately<T>(
         &mut self,
         render: impl FnOnce(&mut Self) -> Outcome<T>,
     ) -> Outcome<T> {

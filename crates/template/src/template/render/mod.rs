@@ -174,7 +174,7 @@ impl<'a> Renderer<'a> {
         body: &'a [Stmt],
     ) -> Outcome<()> {
         let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
-        let result = self.watched(|it| it.unframed(|it| it.body(body)));
+        let result = self.watched(|it| it.render_separately(|it| it.body(body)));
         let text = std::mem::replace(&mut self.out, outer);
         let ((), mut untrusted) = result?;
         if self.secrets > secrets {

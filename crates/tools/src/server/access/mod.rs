@@ -33,7 +33,7 @@ pub(super) use sign_in::attempt_failure;
 const EARLY: SignedDuration = SignedDuration::from_secs(60);
 
 /// A callback that receives secrets to redact.
-pub(super) type Learn = Box<dyn Fn(&Redaction) + Send + Sync>;
+pub(super) type AddSecrets = Box<dyn Fn(&Redaction) + Send + Sync>;
 
 /// Access to one server.
 pub(crate) struct Access {
@@ -41,8 +41,8 @@ pub(crate) struct Access {
     url: Url,
     options: OAuthOptions,
     environment: Environment,
-    learn: Learn,
-    held: Mutex<VaultCopy>,
+    learn: AddSecrets,
+    held: Mutex<CachedSignIn>,
     /// The challenge of the server's last rejection.
     challenge: parking_lot::Mutex<Option<String>>,
     /// Whether the last request failed because no sign-in is stored.
@@ -51,7 +51,7 @@ pub(crate) struct Access {
 
 /// The sign-in as last read from the vault.
 #[derive(Default)]
-struct VaultCopy {
+struct CachedSignIn {
     version: Option<u64>,
     credentials: Option<Credentials>,
 }
@@ -62,7 +62,7 @@ impl Access {
         server: &str,
         options: &ServerOptions,
         environment: &Environment,
-        learn: Learn,
+        learn: AddSecrets,
     ) -> Option<Arc<Self>> {
         let url = options.url.as_ref()?;
         let is_token = |name: &String| name.eq_ignore_ascii_case(AUTHORIZATION.as_str());
@@ -145,7 +145,7 @@ impl Access {
 
     /// Returns the current sign-in in the vault: another process may have signed in or out, or renewed
     /// it.
-    async fn current(&self) -> Result<MutexGuard<'_, VaultCopy>, AuthError> {
+    async fn current(&self) -> Result<MutexGuard<'_, CachedSignIn>, AuthError> {
         let mut held = self.held.lock().await;
         let version = self.environment.vault.version(&self.server);
         if held.version != Some(version) {
@@ -154,7 +154,7 @@ impl Access {
         Ok(held)
     }
 
-    async fn read(&self, held: &mut VaultCopy) -> Result<(), AuthError> {
+    async fn read(&self, held: &mut CachedSignIn) -> Result<(), AuthError> {
         let (vault, server) = (self.environment.vault.clone(), self.server.clone());
         let version = vault.version(&server);
         let loaded = blocking(move || vault.load(&server)).await?;
@@ -165,7 +165,7 @@ impl Access {
         Ok(())
     }
 
-    fn hold(&self, held: &mut VaultCopy, version: u64, credentials: Option<Credentials>) {
+    fn hold(&self, held: &mut CachedSignIn, version: u64, credentials: Option<Credentials>) {
         if let Some(credentials) = &credentials {
             self.wanting.store(false, Ordering::SeqCst);
             let mut redaction = Redaction::default();
@@ -174,13 +174,17 @@ impl Access {
             }
             (self.learn)(&redaction);
         }
-        *held = VaultCopy {
+        *held = CachedSignIn {
             version: Some(version),
             credentials,
         };
     }
 
-    async fn store(&self, held: &mut VaultCopy, credentials: Credentials) -> Result<(), AuthError> {
+    async fn store(
+        &self,
+        held: &mut CachedSignIn,
+        credentials: Credentials,
+    ) -> Result<(), AuthError> {
         let (vault, server) = (self.environment.vault.clone(), self.server.clone());
         let stored = credentials.clone();
         let version = blocking(move || {
@@ -195,7 +199,7 @@ impl Access {
     /// Returns a token different from the rejected one, by any means that require no person.
     async fn renew(
         &self,
-        held: &mut VaultCopy,
+        held: &mut CachedSignIn,
         sent: Option<&str>,
         scopes: &[String],
     ) -> Result<Option<Secret>, AuthError> {
@@ -225,7 +229,7 @@ impl Access {
     }
 
     /// Stores that a sign-in cannot be renewed, so that no caller tries again.
-    async fn give_up(&self, held: &mut VaultCopy) -> Result<(), AuthError> {
+    async fn give_up(&self, held: &mut CachedSignIn) -> Result<(), AuthError> {
         match held.credentials.clone() {
             Some(known) if known.refresh_token.is_some() => {
                 let ended = Credentials {
