@@ -168,7 +168,7 @@ fn doctor_reports_tokens_that_cannot_be_read() {
         check.map(|check| check["status"].clone())
     };
     assert_eq!(finding(), None);
-    world.json(&["tokens", "add", "phone", "--json"]);
+    add(&world, "phone", "read");
     assert_eq!(finding(), Some(json!("ok")));
     world.write("home/tokens.json", "{");
     assert_eq!(finding(), Some(json!("bad")));
