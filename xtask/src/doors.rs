@@ -44,7 +44,7 @@ const READERS: &[(&str, &str)] = &[
         "the index of the log, through a handle that is never closed",
     ),
     (
-        "crates/config/src/settings/edit.rs",
+        "crates/config/src/folders.rs",
         "the folder of the home, as a lock",
     ),
 ];

@@ -20,9 +20,10 @@ use sha2::{Digest, Sha256};
 use crate::access::Caller;
 use crate::answer::Answer;
 use crate::context::Server;
+use crate::replies::Retention;
 use crate::reply;
 use crate::request_id::RequestId;
-use crate::route::{RawCall, Retention, Route, Verb};
+use crate::route::{RawCall, Route, Verb};
 
 /// Maximum size of a request body, in bytes.
 pub(crate) const MAX_BODY: usize = 4 * 1024 * 1024;

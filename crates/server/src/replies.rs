@@ -16,7 +16,17 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::answer::Answer;
-use crate::route::Retention;
+
+/// How long a reply is kept for requests that repeat its `Idempotency-Key`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retention {
+    /// Not at all. Starting a run uses the key of the run, which never expires.
+    None,
+    /// For a day, in a file.
+    Day,
+    /// The request is carried out once, but its reply holds a secret and is never written to a file.
+    Secret,
+}
 
 /// Maximum number of stored replies.
 const MOST: usize = 2_000;

@@ -19,6 +19,7 @@ use crate::access::Caller;
 use crate::answer::Answer;
 use crate::context::Server;
 use crate::description::Description;
+use crate::replies::Retention;
 
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,17 +90,6 @@ pub(crate) struct Route {
     pub(crate) description: Description,
     pub(crate) handler: Handler,
     pub(crate) retention: Retention,
-}
-
-/// How long a reply is kept for requests that repeat its `Idempotency-Key`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Retention {
-    /// Not at all. Starting a run uses the key of the run, which never expires.
-    None,
-    /// For a day, in a file.
-    Day,
-    /// The request is carried out once, but its reply holds a secret and is never written to a file.
-    Secret,
 }
 
 /// Maximum time that a request waits for a run.

@@ -36,7 +36,7 @@ pub(crate) fn say_change(noun: &str, change: &ScheduleChange, output: &Output) -
             "hint: it is disabled ({reason}); `deft schedule resume {skill}` enables it"
         ));
     } else if will_fire && !change.daemon_running {
-        output.note(&format!("hint: {NOTHING_IS_UP}"));
+        output.note(&format!("hint: {NOT_RUNNING_HINT}"));
     }
     Ok(ExitCode::SUCCESS)
 }

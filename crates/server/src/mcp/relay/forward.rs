@@ -274,6 +274,6 @@ fn completed(mut result: ServerResult) -> ServerResult {
         ServerResult::CompleteResult(it) => &mut it.result_type,
         _ => return result,
     };
-    kind.get_or_insert(ResultType::DEFAULT_FIXES);
+    kind.get_or_insert(ResultType::COMPLETE);
     result
 }
