@@ -131,13 +131,13 @@ fn users(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let uses = sources
         .iter()
         .map(|source| (shown(source), used_names(&source.text, &source.code)));
-    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, names) in uses.chain(other_files(&product)) {
         for name in names {
-            users.entry(name).or_default().insert(file.clone());
+            found.entry(name).or_default().insert(file.clone());
         }
     }
-    users
+    found
 }
 
 /// The crate, the file and the name of each public item, but those of crates for tests.
@@ -155,15 +155,14 @@ fn items(sources: &[Source]) -> Vec<(&str, String, String)> {
         .collect()
 }
 
+/// Names of items, each with its crate.
+type ItemNames = BTreeSet<(String, String)>;
+
 /// The items whose users, apart from their own file, `counts` accepts none of.
 fn check(
     counts: impl Fn(&str) -> bool,
     exceptions: &[&[(&str, &str, &str)]],
-) -> (
-    BTreeSet<(String, String)>,
-    BTreeSet<(String, String)>,
-    String,
-) {
+) -> (ItemNames, ItemNames, String) {
     let sources = product_sources();
     let users = users(&sources);
     let mut unused = BTreeSet::new();

@@ -468,8 +468,10 @@ impl Driver {
         match self.machine.apply(now, &event) {
             Ok(()) => self.journal.push(now, event),
             // The machine made the event or asked for it, so this is a bug.
-            Err(error) => tracing::error!(run = %self.run.id, %error, "the state machine rejected \
-                 an event"),
+            Err(error) => tracing::error!(
+                run = %self.run.id, %error,
+                "the state machine rejected an event"
+            ),
         }
     }
 }

@@ -89,8 +89,10 @@ impl<'a> Tries<'a> {
                     return Err(self.too_late(name, &failures));
                 }
                 Err(Over::Model(failed)) => {
-                    tracing::debug!(model = name, failure = %failed.failure, "a model failed; \
-                         trying the next one");
+                    tracing::debug!(
+                        model = name, failure = %failed.failure,
+                        "a model failed; trying the next one"
+                    );
                     failures.push(named(name, failed.failure.clone()));
                     last = Some((options, failed));
                 }

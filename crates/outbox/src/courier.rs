@@ -262,12 +262,16 @@ impl Outbox {
             }
         };
         if let NoticeEnd::Again { at, error } | NoticeEnd::Later { at, error } = &end {
-            tracing::warn!(notice = row.id, %error, next_try = %at, "delivery of a notice failed; \
-                 retrying");
+            tracing::warn!(
+                notice = row.id, %error, next_try = %at,
+                "delivery of a notice failed; retrying"
+            );
         }
         if let NoticeEnd::Dead { error } = &end {
-            tracing::error!(notice = row.id, skill = row.skill, %error, "delivery of a notice \
-                 failed permanently");
+            tracing::error!(
+                notice = row.id, skill = row.skill, %error,
+                "delivery of a notice failed permanently"
+            );
         }
         self.base.store().end_notice(row.id, end, now).await?;
         Ok(tried)

@@ -63,8 +63,10 @@ impl Scheduler {
                 Err(error @ Error::Store(_)) => return Err(error),
                 // The next check tries again; other skills are not delayed.
                 Err(error) => {
-                    tracing::warn!(skill = %row.text.skill, %error, "the skill could not be fired \
-                         for an event");
+                    tracing::warn!(
+                        skill = %row.text.skill, %error,
+                        "the skill could not be fired for an event"
+                    );
                 }
             }
         }

@@ -25,8 +25,7 @@ impl Scheduler {
             let on = some.iter().filter_map(|row| {
                 let change = self.library().switched_on(row, now);
                 let change = change.map_err(|error| {
-                    tracing::error!(%error, "a skill could not be \
-                     enabled")
+                    tracing::error!(%error, "a skill could not be enabled");
                 });
                 Some((row.id, row.version, change.ok()?))
             });

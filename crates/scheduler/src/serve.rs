@@ -305,8 +305,10 @@ impl Work {
                 Ok(()) => return,
                 Err(error) => {
                     scheduler.loss.note(&error);
-                    tracing::error!(%error, hint = error.hint(), "a scheduler loop failed; \
-                         restarting it");
+                    tracing::error!(
+                        %error, hint = error.hint(),
+                        "a scheduler loop failed; restarting it"
+                    );
                 }
             }
             tokio::time::sleep(REST).await;

@@ -50,7 +50,7 @@ fn the_last_run_and_beginnings_of_ids() {
 fn the_last_question_and_the_last_job() {
     let world = home();
     let none = world.json(&["approvals", "approve", "last", "--json"]);
-    assert_eq!(none["error"]["message"], "no question yet", "{none:#}");
+    assert_eq!(none["error"]["message"], "no approval yet", "{none:#}");
     for _ in 0..2 {
         assert_eq!(world.code(&["run", "asks", "--no-input"]), 5);
     }

@@ -216,8 +216,10 @@ impl Driver {
             let failure = ended.error.as_ref();
             match deft_agents::end_messages(&thinking.machine, &self.run, failure, now) {
                 Ok(messages) => self.journal.write(messages),
-                Err(error) => tracing::error!(%error, "an answer could not be stored in its \
-                     conversation"),
+                Err(error) => tracing::error!(
+                    %error,
+                    "an answer could not be stored in its conversation"
+                ),
             }
         }
     }
@@ -284,8 +286,10 @@ impl Driver {
         };
         if let Err(error) = thinking.machine.apply(&event) {
             // The machine made the event, so this is a bug.
-            tracing::error!(run = %self.run.id, %error, "the state machine of an agent rejected an \
-                 event");
+            tracing::error!(
+                run = %self.run.id, %error,
+                "the state machine of an agent rejected an event"
+            );
             return;
         }
         let now = self.engine.now();
@@ -305,8 +309,10 @@ impl Driver {
         };
         match self.machine.apply(now, &event) {
             Ok(()) => self.journal.push(now, event),
-            Err(error) => tracing::error!(run = %self.run.id, %error, "the state machine rejected \
-                 an event"),
+            Err(error) => tracing::error!(
+                run = %self.run.id, %error,
+                "the state machine rejected an event"
+            ),
         }
     }
 

@@ -148,8 +148,10 @@ impl Follower {
                 Ok(config) => self.take(config).await,
                 Err(failure) => {
                     let why = failure.message;
-                    tracing::error!(%why, "the configuration is invalid; the previous one stays in \
-                         effect");
+                    tracing::error!(
+                        %why,
+                        "the configuration is invalid; the previous one stays in effect"
+                    );
                 }
             }
         }

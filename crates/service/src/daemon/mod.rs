@@ -375,8 +375,7 @@ fn warn(registry: &Registry, home: &Home) {
                         %path, why, "a skill file is broken; `{id}` uses its last good revision"
                     ),
                     None => {
-                        tracing::warn!(%path, why, "a skill file is broken; its skill does not \
-                         run")
+                        tracing::warn!(%path, why, "a skill file is broken; its skill does not run");
                     }
                 }
             }

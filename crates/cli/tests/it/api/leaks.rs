@@ -280,17 +280,17 @@ fn make_token_twice(api: &Api, spoken: &mut Spoken) -> String {
         ("Content-Type", "application/json"),
         ("Idempotency-Key", "laptop-1"),
     ];
-    let make = || {
+    let send = || {
         let body = json!({"name": "laptop", "scope": "read"}).to_string();
         api.send("POST", "/api/v1/tokens", &headers, body.as_bytes())
     };
-    let made = make();
-    assert_eq!(made.status, 200);
-    let again = make();
+    let first = send();
+    assert_eq!(first.status, 200);
+    let again = send();
     assert_eq!(again.status, 409);
     assert_eq!(again.json()["code"], "sent_once");
     spoken.add("a repeated token", again.body);
-    made.json()["token"].as_str().unwrap().to_owned()
+    first.json()["token"].as_str().unwrap().to_owned()
 }
 
 #[test]
