@@ -232,7 +232,7 @@ impl<'a> Value<'a> {
 /// Maximum nesting of containers, because showing, comparing and dropping them recurse.
 pub(crate) const DEEPEST: u16 = 100;
 
-/// Returns one level more than the deepest of `depths`; fails above [`DEEPEST`].
+/// Returns one level more than the deepest of `depths`; fails above `DEEPEST`.
 pub fn deeper(depths: impl Iterator<Item = u16>) -> Outcome<u16> {
     let depth = depths.max().unwrap_or(0) + 1;
     if depth > DEEPEST {
