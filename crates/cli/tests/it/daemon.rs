@@ -120,6 +120,9 @@ impl Drop for Daemon {
     }
 }
 
+/// Time between two questions of [`wait_for`].
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// Polls `ask` until it returns a value.
 pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
@@ -128,7 +131,8 @@ pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
             return answer;
         }
         assert!(Instant::now() < deadline, "waited in vain for {what}");
-        std::thread::yield_now();
+        // Without a pause, two tests at once starve the processes that they wait for on two cores.
+        std::thread::park_timeout(PAUSE);
     }
 }
 
