@@ -7,7 +7,7 @@
 //! Not here: killing processes (`owner.rs`).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -167,11 +167,17 @@ pub(super) fn reap() {
     registry().look();
 }
 
-/// Makes deft the parent of orphans, and starts the thread that searches for them.
+/// Makes deft the parent of orphans. Must happen before the first program starts: a descendant that is
+/// orphaned earlier would belong to the system from then on.
+pub(super) fn adopt() {
+    static ADOPTING: Once = Once::new();
+    ADOPTING.call_once(become_parent_of_orphans);
+}
+
+/// Starts the thread that searches for orphans, or wakes it.
 fn keep_watch() {
     static WATCH: OnceLock<Option<Thread>> = OnceLock::new();
     let watch = WATCH.get_or_init(|| {
-        become_parent_of_orphans();
         let thread = thread::Builder::new().name("deft-orphans".to_owned());
         let started = thread.spawn(watch_orphans);
         started.ok().map(|handle| handle.thread().clone())

@@ -43,6 +43,7 @@ impl Owner {
     pub(crate) fn start(command: &mut Command) -> io::Result<(Self, Child)> {
         let marker = random();
         command.env(VARIABLE, &marker);
+        orphans::adopt();
         // Held during the start, so that no other thread reaps the new child.
         let mut registry = orphans::registry();
         let child = command.spawn()?;
