@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use super::handler::McpServer;
+use super::sessions::Sessions;
 use crate::hosts::LOOPBACK;
 
 /// MCP over HTTP. Clones share all state.
-pub type McpService = StreamableHttpService<McpServer, LocalSessionManager>;
+pub type McpService = StreamableHttpService<McpServer, Sessions>;
 
 /// Creates the service behind `/mcp`. Requests must name this machine or one of `hosts` as their host, and
 /// pages of other origins are refused. The router in front of the service checks tokens. Cancelling `stop`
-/// ends the service.
+/// ends the service. Must be called inside a Tokio runtime, because a task ends the sessions of clients that
+/// are gone.
 pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> McpService {
     let hosts: Vec<String> = LOOPBACK
         .iter()
@@ -26,16 +27,16 @@ pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> 
         [format!("http://{name}:*"), format!("https://{name}:*")]
     });
     let origins: Vec<String> = origins.collect();
+    let sessions = Arc::new(Sessions::new());
+    let swept = Arc::clone(&sessions);
+    let until = stop.clone();
+    tokio::spawn(async move { swept.sweep(until).await });
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(stop)
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation();
-    StreamableHttpService::new(
-        move || Ok(server.for_client()),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    )
+    StreamableHttpService::new(move || Ok(server.for_client()), sessions, config)
 }
 
 /// A host without its port. The address of an IPv6 host has colons of its own, in brackets.
