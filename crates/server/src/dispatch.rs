@@ -11,10 +11,11 @@ use axum::extract::{RawPathParams, Request};
 use axum::http::header::{
     CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
 };
-use axum::http::{Response, StatusCode};
+use axum::http::{Response, StatusCode, Uri};
 use deft_wire::model::{RunOrigin, TraceContext};
 use deft_wire::problem::PROBLEM_TYPE;
 use deft_wire::{Done, Failure};
+use http_body_util::LengthLimitError;
 use sha2::{Digest, Sha256};
 
 use crate::access::Caller;
@@ -40,10 +41,7 @@ pub(crate) async fn dispatch(
     let id = request.extensions().get::<RequestId>().cloned();
     let id = id.unwrap_or_else(|| RequestId::read(request.headers()));
     let known = request.headers().get(IF_NONE_MATCH).cloned();
-    let origin = RunOrigin {
-        request_id: Some(id.0.clone()),
-        trace: trace(request.headers()).map(Arc::new),
-    };
+    let origin = origin(&id, request.headers());
     match carry_out(server, &route, origin, request).await {
         Ok(answer) => respond(answer, route.verb == Verb::Get, known.as_ref()),
         Err(failure) => reply::problem(&failure, &id),
@@ -61,12 +59,13 @@ async fn carry_out(
     caller.check(route.scope)?;
     let params = params(&mut request).await?;
     let key = key(request.headers())?;
-    let uri = request.uri().clone();
+    let (method, uri) = (request.method().clone(), request.uri().clone());
     let body = match route.verb {
         Verb::Get | Verb::Delete => Bytes::new(),
         Verb::Post | Verb::Put => body(request, server.limits.request_timeout).await?,
     };
-    let place = format!("{} {}", caller.name, uri);
+    let target = format!("{} {method} {}", caller.name, uri.path());
+    let content = content(&uri, &body);
     let raw = RawCall {
         server: Arc::clone(&server),
         caller,
@@ -74,7 +73,7 @@ async fn carry_out(
         origin,
         params,
         uri,
-        body: body.clone(),
+        body,
     };
     let retention = route.retention;
     match key.filter(|_| retention != Retention::None) {
@@ -83,8 +82,8 @@ async fn carry_out(
             // A separate task, so that the request is completed and its reply stored even if the client
             // disconnects.
             let kept = tokio::spawn(async move {
-                let key = format!("{place} {key}");
-                server.replies.once(&key, &body, retention, work).await
+                let key = format!("{target} {key}");
+                server.replies.once(&key, &content, retention, work).await
             });
             kept.await.unwrap_or_else(|problem| {
                 let message = format!("the request failed: {problem}");
@@ -93,6 +92,14 @@ async fn carry_out(
         }
         None => (route.handler)(raw).await,
     }
+}
+
+/// The part of a request that must be the same when its idempotency key is used again: the body, and the query
+/// without the time to wait for the result.
+fn content(uri: &Uri, body: &[u8]) -> Vec<u8> {
+    let query = uri.query().unwrap_or_default().split('&');
+    let query: Vec<&str> = query.filter(|pair| !pair.starts_with("wait=")).collect();
+    [query.join("&").as_bytes(), b"\n", body].concat()
 }
 
 async fn params(request: &mut Request) -> Done<Vec<(String, String)>> {
@@ -105,6 +112,14 @@ async fn params(request: &mut Request) -> Done<Vec<(String, String)>> {
     Ok(found
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect())
+}
+
+/// Returns the origin of a request, for the journals of the runs that it starts.
+pub(crate) fn origin(id: &RequestId, headers: &HeaderMap) -> RunOrigin {
+    RunOrigin {
+        request_id: Some(id.0.clone()),
+        trace: trace(headers).map(Arc::new),
+    }
 }
 
 /// Parses the headers of W3C trace context. Invalid headers count as absent, as the specification requires.
@@ -151,7 +166,13 @@ pub(crate) async fn read_body(request: Request, most: usize, time: Duration) -> 
         let message = format!("the body did not arrive within {} s", time.as_secs_f32());
         Failure::input("slow_body", message).hint("send it immediately")
     })?;
-    body.map_err(|_| too_large(most))
+    body.map_err(|problem| {
+        if problem.into_inner().is::<LengthLimitError>() {
+            return too_large(most);
+        }
+        let message = "the body ended early";
+        Failure::input("invalid_input", message).hint("send the whole body")
+    })
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

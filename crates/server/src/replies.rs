@@ -1,6 +1,9 @@
 //! Stored replies for requests with an `Idempotency-Key`: such a request is carried out once, and repeating
 //! it returns the same reply for a day, also after a restart. Files hold the replies; memory only serialises
 //! concurrent requests with the same key.
+//!
+//! Space is limited, the promise is not: of a reply that is too large, and of the oldest replies, only the fact
+//! remains that the request was carried out. When there are too many keys, a request with a new one is refused.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -28,8 +31,19 @@ pub(crate) enum Retention {
     Secret,
 }
 
-/// Maximum number of stored replies.
-const MOST: usize = 2_000;
+/// Maximum numbers of the last day.
+#[derive(Clone, Copy)]
+struct Capacity {
+    /// Keys, each with a small file.
+    keys: usize,
+    /// Whole replies.
+    replies: usize,
+}
+
+const CAPACITY: Capacity = Capacity {
+    keys: 10_000,
+    replies: 2_000,
+};
 
 /// Lock held by the request that currently uses a key.
 type Turn = AsyncMutex<()>;
@@ -37,6 +51,7 @@ type Turn = AsyncMutex<()>;
 /// Replies of the last day.
 pub(crate) struct Replies {
     files: ReplyFiles,
+    capacity: Capacity,
     state: Mutex<ReplyTable>,
 }
 
@@ -45,19 +60,26 @@ struct ReplyTable {
     turns: HashMap<String, Weak<Turn>>,
     /// Keys that have files, oldest first.
     order: VecDeque<(SystemTime, String)>,
+    /// Those of them whose files may have a whole reply.
+    whole: VecDeque<String>,
 }
 
 impl Replies {
     /// Opens the replies of a home.
     pub(crate) fn new(files: ReplyFiles) -> Arc<Self> {
-        let known = files.list().into_iter();
-        let order = known.map(|(key, at)| (at, key)).collect();
+        Self::with_capacity(files, CAPACITY)
+    }
+
+    fn with_capacity(files: ReplyFiles, capacity: Capacity) -> Arc<Self> {
+        let mut state = ReplyTable::default();
+        for (key, at) in files.list() {
+            state.whole.push_back(key.clone());
+            state.order.push_back((at, key));
+        }
         Arc::new(Self {
             files,
-            state: Mutex::new(ReplyTable {
-                order,
-                ..ReplyTable::default()
-            }),
+            capacity,
+            state: Mutex::new(state),
         })
     }
 
@@ -89,7 +111,7 @@ impl Replies {
             if let Some(kept) = replies.files.read(&key)? {
                 return Ok(Some(kept));
             }
-            replies.make_room();
+            replies.make_room()?;
             let kept = KeptReply { body, reply: None };
             replies.files.write(&key, &kept)?;
             let mut state = replies.state.lock();
@@ -101,13 +123,14 @@ impl Replies {
 
     /// Stores a reply, unless a retry may get a different one.
     async fn finish(self: &Arc<Self>, key: String, body: String, reply: StoredReply) {
-        let is_final = reply.status < 500 && reply.text.len() <= LARGEST;
+        let is_final = reply.status < 500;
         let kept = self.block(move |replies| {
             let reply = Some(reply);
             if is_final {
-                return replies.files.write(&key, &KeptReply { body, reply });
+                replies.files.write(&key, &KeptReply { body, reply })?;
+                return replies.shed(key);
             }
-            replies.files.remove(&key);
+            replies.forget(&key);
             Ok(())
         });
         if let Err(failure) = kept.await {
@@ -115,17 +138,49 @@ impl Replies {
         }
     }
 
-    /// Removes expired replies, and the oldest ones above the limit.
-    fn make_room(&self) {
+    /// Removes expired replies. Fails if there are too many others.
+    fn make_room(&self) -> Done<()> {
         let mut state = self.state.lock();
         while let Some((at, key)) = state.order.front() {
-            if !is_over(*at) && state.order.len() < MOST {
+            if !is_over(*at) {
                 break;
             }
             self.files.remove(key);
             state.order.pop_front();
         }
         state.turns.retain(|_, turn| turn.strong_count() > 0);
+        let most = self.capacity.keys;
+        if state.order.len() < most {
+            return Ok(());
+        }
+        let message = format!("more than {most} requests had an `Idempotency-Key` within a day");
+        let hint =
+            "send requests that may be repeated without it; those that start runs are not counted";
+        Err(Failure::input("too_many_requests", message).hint(hint))
+    }
+
+    /// Counts a stored reply. If there are too many, only the fact remains of the oldest that it was sent.
+    fn shed(&self, key: String) -> Done<()> {
+        let oldest = {
+            let mut state = self.state.lock();
+            state.whole.push_back(key);
+            if state.whole.len() <= self.capacity.replies {
+                return Ok(());
+            }
+            state.whole.pop_front()
+        };
+        let Some(oldest) = oldest else { return Ok(()) };
+        let Some(kept) = self.files.read(&oldest)? else {
+            return Ok(());
+        };
+        let reply = kept.reply.map(|_| sent_once("is no longer stored"));
+        self.files.write(&oldest, &KeptReply { reply, ..kept })
+    }
+
+    /// Removes the record of a request that may be carried out again.
+    fn forget(&self, key: &str) {
+        self.files.remove(key);
+        self.state.lock().order.retain(|(_, known)| known != key);
     }
 
     fn turn(&self, key: &str) -> Arc<Turn> {
@@ -153,18 +208,9 @@ impl Replies {
 
 /// The reply to keep: the one that was sent, or the reason why it is not sent again.
 fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
-    let problem = |failure: &Failure| StoredReply {
-        status: failure.status().number(),
-        text: serde_json::to_string(&failure.problem(None)).unwrap_or_default(),
-        is_problem: true,
-    };
     match result {
-        Ok(_) if retention == Retention::Secret => {
-            let message =
-                "this request was carried out; its reply holds a secret and was sent once";
-            let hint = "if the reply was lost, revoke what it created and send it with a new key";
-            problem(&Failure::input("sent_once", message).hint(hint))
-        }
+        Ok(_) if retention == Retention::Secret => sent_once("contains a secret and is not stored"),
+        Ok(answer) if answer.body.len() > LARGEST => sent_once("is too large to be stored"),
         Ok(answer) => StoredReply {
             status: answer.status.as_u16(),
             text: String::from_utf8_lossy(&answer.body).into_owned(),
@@ -174,10 +220,25 @@ fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
     }
 }
 
+/// What remains of a reply that is not sent again.
+fn sent_once(reason: &str) -> StoredReply {
+    let message = format!("this request was carried out; its reply {reason}");
+    let hint = "look up its result; if the reply had a token, revoke it and send the request with a new key";
+    problem(&Failure::input("sent_once", message).hint(hint))
+}
+
+fn problem(failure: &Failure) -> StoredReply {
+    StoredReply {
+        status: failure.status().number(),
+        text: serde_json::to_string(&failure.problem(None)).unwrap_or_default(),
+        is_problem: true,
+    }
+}
+
 /// Returns the response to a repeated request.
 fn repeat(kept: KeptReply, body: &str) -> Done<Answer> {
     if kept.body != body {
-        let message = "this `Idempotency-Key` belongs to a request with another body";
+        let message = "this `Idempotency-Key` belongs to a request with another body or query";
         return Err(Failure::input("key_taken", message).hint("use a new key"));
     }
     let Some(reply) = kept.reply else {
@@ -269,6 +330,42 @@ mod tests {
         let kept = files.read(&key).unwrap().unwrap().reply.unwrap();
         assert!(kept.text.contains("sent_once"), "{}", kept.text);
         assert_eq!(count.0.load(Ordering::SeqCst), 8);
+    }
+
+    #[tokio::test]
+    async fn a_request_is_carried_out_once_also_if_its_reply_is_not_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let capacity = Capacity {
+            keys: 4,
+            replies: 2,
+        };
+        let open = || Replies::with_capacity(ReplyFiles::open(home.path()), capacity);
+        let count = Arc::new(Counter(AtomicU32::new(0)));
+        let large: BoxFuture<'static, Done<Answer>> =
+            Box::pin(async { Answer::json(StatusCode::OK, &"x".repeat(LARGEST)) });
+        let replies = open();
+        let first = replies.once("large", b"", Retention::Day, large).await;
+        assert_eq!(first.unwrap().status, StatusCode::OK);
+        for key in ["a", "b", "c"] {
+            let work = count.work();
+            replies.once(key, b"", Retention::Day, work).await.unwrap();
+        }
+        for replies in [replies, open()] {
+            for (key, code) in [
+                ("large", Some("sent_once")),
+                ("a", Some("sent_once")),
+                ("b", None),
+            ] {
+                let work = count.work();
+                let again = replies.once(key, b"", Retention::Day, work).await.unwrap();
+                let text = String::from_utf8(again.body.to_vec()).unwrap();
+                assert_eq!(again.is_problem, code.is_some(), "{key}: {text}");
+                assert!(text.contains(code.unwrap_or("1")), "{key}: {text}");
+            }
+            let full = replies.once("d", b"", Retention::Day, count.work()).await;
+            assert_eq!(full.unwrap_err().code, "too_many_requests");
+        }
+        assert_eq!(count.0.load(Ordering::SeqCst), 3);
     }
 
     #[tokio::test]
