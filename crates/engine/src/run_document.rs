@@ -88,8 +88,12 @@ impl Engine {
                 Entry::Vacant(new) => new.insert(self.store().run(&event.run).await?),
             };
             // A run that was deleted in the meantime has no events any more.
-            if let Some(run) = run {
-                events.extend(PublishedEvent::read(run, event)?.public());
+            let Some(run) = run else { continue };
+            let seq = event.seq;
+            // A failure here would stop the feed of all clients at this event.
+            match PublishedEvent::read(run, event) {
+                Ok(event) => events.extend(event.public()),
+                Err(error) => tracing::warn!(seq, %error, "the feed omits an event"),
             }
         }
         Ok((events, last))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deft_engine::CHAT_SKILL;
 use deft_model::Outage;
-use deft_store::{SkillOrigin, SkillRow, Store};
+use deft_store::{NewEvent, RunRow, SkillOrigin, SkillRow, Store};
 use deft_store_testkit::Memory;
 use serde_json::json;
 
@@ -72,6 +72,29 @@ async fn damaged_outputs_of_a_job_are_an_error() {
             row.id
         )
     );
+}
+
+/// One unreadable event would otherwise stop the feed of all clients.
+#[tokio::test]
+async fn a_damaged_event_is_left_out_of_the_feed() {
+    let (store, world) = world();
+    let first = world.run("echo", json!({})).await;
+    let damaged = NewEvent {
+        at: at("13:00"),
+        kind: "resumed".to_owned(),
+        body: "{".to_owned(),
+    };
+    store.reopen(&first.id, damaged).await.unwrap();
+    let second = world.run("echo", json!({})).await;
+    let (events, last) = world.engine.public_events_after(0, 100).await.unwrap();
+    assert_eq!(last, store.newest_event().await.unwrap());
+    let of = |row: &RunRow| {
+        let mut seqs = events.iter().filter(|event| event.execution_id == row.id);
+        (seqs.next().map(|event| event.seq), seqs.count())
+    };
+    let ((_, before), (first_seq, after)) = (of(&first), of(&second));
+    assert_eq!(before, after);
+    assert!(before > 0 && first_seq.is_some(), "{events:#?}");
 }
 
 #[tokio::test]
