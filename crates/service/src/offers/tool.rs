@@ -25,7 +25,11 @@ pub struct OfferedTool {
 const CATALOG: &str = "get_tool_catalog";
 
 /// Tools that only add things and change nothing that exists.
-const ADDING: [&str; 3] = ["memory_store_skill", "fact_save", "queue_task"];
+const ADDING: [&str; 2] = ["memory_store_skill", "fact_save"];
+
+/// Tools that run a skill, an agent or any other tool, and so may have any effect. Each call of a client has a
+/// key of its own, so a repeated call runs again.
+const RUNNING: [&str; 4] = ["skill_run", "use_skill", "dispatch_agent", "queue_task"];
 
 /// Returns deft's own tools, sorted by name.
 pub fn own_tools(app: &App) -> Vec<OfferedTool> {
@@ -43,6 +47,7 @@ fn is_offered(tool: &ToolInfo) -> bool {
 fn offered(tool: ToolInfo) -> OfferedTool {
     let given = tool.annotations;
     let reads = given.read_only_hint == Some(true);
+    let runs = RUNNING.contains(&tool.name.as_str());
     // The router does not know which tools are destructive, so writing tools count as destructive.
     let destructive = !reads && !ADDING.contains(&tool.name.as_str());
     OfferedTool {
@@ -51,8 +56,8 @@ fn offered(tool: ToolInfo) -> OfferedTool {
         annotations: ToolAnnotations {
             read_only_hint: given.read_only_hint,
             destructive_hint: Some(destructive),
-            idempotent_hint: given.idempotent_hint,
-            open_world_hint: Some(given.open_world_hint.unwrap_or(false)),
+            idempotent_hint: given.idempotent_hint.map(|hint| hint && !runs),
+            open_world_hint: Some(runs || given.open_world_hint.unwrap_or(false)),
         },
         name: tool.name,
     }
