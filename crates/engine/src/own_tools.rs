@@ -4,9 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use deft_library::{NamedSkill, StoredSkill, is_gone};
-use deft_model::{
-    Authority, Body, DisabledReason, Effects, Failure, FailureClass, Object, RunOrigin,
-};
+use deft_model::{Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::LoadedSkill;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
@@ -14,6 +12,7 @@ use deft_tools::{Context, Definition, Router};
 use deft_wire::own_tools::{SkillDeletedResult, SkillListResult, SkillResult, SkillStoredResult};
 use serde_json::{Value, json};
 
+use crate::agent::origin;
 use crate::engine::Inner;
 use crate::{Engine, Error, JOB_SKILL};
 
@@ -36,7 +35,7 @@ impl Engine {
             let engine = Arc::downgrade(&self.inner);
             self.router()
                 .register_fn(definition, move |args: Object, context: Context| {
-                    call(engine.clone(), schema.name, args, context.authority)
+                    call(engine.clone(), schema.name, args, context)
                 });
         }
     }
@@ -81,25 +80,21 @@ async fn call(
     engine: Weak<Inner>,
     tool: &'static str,
     args: Object,
-    by: Option<Arc<Authority>>,
+    context: Context,
 ) -> Result<Value, Failure> {
     let inner = engine
         .upgrade()
         .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is shutting down"))?;
     let engine = Engine { inner };
     engine
-        .own_tool(tool, &args, by.as_deref())
+        .own_tool(tool, &args, &context)
         .await
         .map_err(|error| error.failure())
 }
 
 impl Engine {
-    async fn own_tool(
-        &self,
-        tool: &str,
-        args: &Object,
-        by: Option<&Authority>,
-    ) -> Result<Value, Error> {
+    async fn own_tool(&self, tool: &str, args: &Object, context: &Context) -> Result<Value, Error> {
+        let by = context.authority.as_deref();
         match tool {
             "memory_store_skill" => {
                 let stored = self.library().store_skill_as(args, by).await?;
@@ -143,7 +138,7 @@ impl Engine {
                 }))
             }
             "queue_task" => {
-                let run = self.queue_task_as(args, by, RunOrigin::default()).await?;
+                let run = self.queue_task_as(args, by, origin(context)).await?;
                 Ok(json!(self.job(&run).await?))
             }
             _ => {

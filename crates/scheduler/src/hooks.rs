@@ -5,7 +5,7 @@
 
 use deft_base::Error;
 use deft_engine::{Admission, Fire};
-use deft_model::{Body, Cause, Object, Overlap, RunId, Skill, Trigger};
+use deft_model::{Body, Cause, Object, Overlap, RunId, RunOrigin, Skill, Trigger};
 use deft_store::{SkillFilter, SkillRow};
 
 use crate::{Scheduler, readable_timing};
@@ -19,6 +19,8 @@ pub struct HookDelivery {
     pub key: String,
     /// Values by name. A skill gets those that it declares as inputs.
     pub values: Object,
+    /// The request that brought it.
+    pub origin: RunOrigin,
 }
 
 /// A skill that a delivery should fire, and the result.
@@ -69,6 +71,7 @@ impl Scheduler {
             inputs: declared(&pinned.skill, &delivery.values),
             cause: Cause::Event,
             key: Some(format!("hook {} {skill} {}", delivery.hook, delivery.key)),
+            origin: delivery.origin.clone(),
             overlap: Some(pinned.skill.policy.overlap.unwrap_or(Overlap::Queue)),
             ..Fire::default()
         };

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deft_service::audit::AuditLog;
 use deft_service::hooks::HookConfigs;
 use deft_service::runs::Runner;
 use deft_service::telemetry::Metrics;
@@ -14,12 +13,14 @@ use deft_wire::{Done, Failure};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::audit_trail::Audit;
 use crate::deliveries::Deliveries;
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
 use crate::mcp::McpService;
 use crate::pages::PageCache;
 use crate::rate::RateLimit;
+use crate::refusals::Refusals;
 use crate::replies::Replies;
 
 /// The address of a client.
@@ -46,7 +47,9 @@ pub(crate) struct Server {
     pub(crate) replies: Arc<Replies>,
     pub(crate) pages: PageCache,
     pub(crate) hub: Hub,
-    pub(crate) audit: Arc<AuditLog>,
+    pub(crate) audit: Audit,
+    /// Limit on lines about refused requests in the log.
+    pub(crate) refusals: Refusals,
     pub(crate) limits: Limits,
     pub(crate) hooks: HookConfigs,
     /// Permits for receiving deliveries of hooks.

@@ -1,5 +1,6 @@
 //! Middleware for every request: assigns an id, checks the host, the origin, the token and the rate, sets
-//! common headers, and logs. Logged addresses omit the query, which may contain a token.
+//! common headers, and logs. Logged addresses omit the query, which may contain a token. A flood of refused
+//! requests fills no log.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,11 +11,11 @@ use axum::http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{Method, Response, StatusCode};
 use axum::middleware::Next;
 use deft_service::tokens::{TokenId, TokenOwner};
-use deft_wire::token::{AuditEntry, TokenScope as Scope};
+use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
-use jiff::Timestamp;
 
 use crate::access::{self, Caller};
+use crate::audit_trail::{Sender, shortened};
 use crate::context::{Peer, Server};
 use crate::rate::RequestKind;
 use crate::request_id::{HEADER, RequestId};
@@ -26,17 +27,34 @@ const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 /// Status in the audit log for a client that disconnected before the response.
 const CLIENT_GONE: u16 = 499;
 
+/// Name of callers that send deliveries to hooks.
+const HOOK: &str = "hook";
+
 /// A request that may change something. It is logged on drop, and therefore even if the client disconnects
 /// early: it may have taken effect nevertheless.
 struct AuditedRequest<'a> {
     server: &'a Server,
-    entry: AuditEntry,
+    sender: Sender,
+    operation: String,
+    status: u16,
 }
 
 impl Drop for AuditedRequest<'_> {
     fn drop(&mut self) {
-        self.server.audit.note(&self.entry);
+        let audit = &self.server.audit;
+        // A delivery has no token. Its sender could disconnect early again and again to fill the log.
+        let may_be_flood = self.sender.who == HOOK && self.status == CLIENT_GONE;
+        if may_be_flood || is_refusal(self.status) {
+            audit.note_refused(&self.sender, &self.operation, self.status);
+        } else {
+            audit.note(&self.sender, &self.operation, self.status);
+        }
     }
+}
+
+/// Whether a response tells that the request was refused and has changed nothing.
+fn is_refusal(status: u16) -> bool {
+    (400..500).contains(&status) && status != CLIENT_GONE
 }
 
 /// Passes a request on if it is admitted; otherwise responds with a problem.
@@ -54,21 +72,20 @@ pub(crate) async fn guard(
         Ok(caller) => {
             let mut audited = (!is_read(&method)).then(|| AuditedRequest {
                 server: &server,
-                entry: AuditEntry {
-                    timestamp: Timestamp::now(),
+                sender: Sender {
                     who: caller.name.clone(),
                     from: peer.0.to_string(),
-                    what: format!("{method} {path}"),
-                    status: CLIENT_GONE,
                     request_id: id.0.clone(),
                 },
+                operation: format!("{method} {path}"),
+                status: CLIENT_GONE,
             });
             request.extensions_mut().insert(caller.clone());
             request.extensions_mut().insert(id.clone());
             let response = next.run(request).await;
             let response = revocation::end_with_token(&server, caller, response);
             if let Some(audited) = &mut audited {
-                audited.entry.status = response.status().as_u16();
+                audited.status = response.status().as_u16();
             }
             response
         }
@@ -83,7 +100,7 @@ pub(crate) async fn guard(
         .or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !is_expected(&server, &response) {
-        log(&method, &path, &response, &id, begun);
+        log(&server, &method, &path, &response, &id, begun);
     }
     response
 }
@@ -104,7 +121,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
         // Each IP address has its own bucket, so one sender cannot block the deliveries of others.
         let sender = format!("hook {}", peer.0.ip());
         server.rate.check(&sender, RequestKind::WithoutToken, now)?;
-        return Ok(unnamed("hook"));
+        return Ok(unnamed(HOOK));
     }
     let token = access::token(headers, uri);
     let found = token.and_then(|token| {
@@ -149,16 +166,27 @@ fn is_expected(server: &Server, response: &Response<Body>) -> bool {
     server.stop.is_cancelled() && response.status() == StatusCode::SERVICE_UNAVAILABLE
 }
 
-/// Logs a request: server errors as errors, changes as info, reads only at debug level.
-fn log(method: &Method, path: &str, response: &Response<Body>, id: &RequestId, begun: Instant) {
+/// Logs a request: server errors as errors, changes as info, reads only at debug level. Of a flood of refused
+/// changes only the first are logged.
+fn log(
+    server: &Server,
+    method: &Method,
+    path: &str,
+    response: &Response<Body>,
+    id: &RequestId,
+    begun: Instant,
+) {
     let status = response.status().as_u16();
     let ms = begun.elapsed().as_millis();
-    let request = id.0.as_str();
+    let (request, path) = (id.0.as_str(), shortened(path));
     if response.status().is_server_error() {
         tracing::error!(request, status, "{method} {path} failed after {ms} ms");
     } else if is_read(method) {
         tracing::debug!(request, status, "{method} {path} took {ms} ms");
-    } else {
+    } else if !is_refusal(status) {
         tracing::info!(request, status, "{method} {path} took {ms} ms");
+    } else if let Some(omitted) = server.refusals.admit(Instant::now()) {
+        let omitted = (omitted > 0).then_some(omitted);
+        tracing::info!(request, status, omitted, "{method} {path} took {ms} ms");
     }
 }

@@ -13,7 +13,7 @@ use deft_wire::{Done, Failure};
 
 use crate::context::{Peer, Server};
 use crate::deliveries::PLACES;
-use crate::dispatch::read_body;
+use crate::dispatch::{origin, read_body};
 use crate::reply;
 use crate::request_id::RequestId;
 
@@ -32,7 +32,7 @@ pub(crate) async fn receive(
     request: Request,
 ) -> Response<Body> {
     let hook = params.iter().next().map_or("", |(_, name)| name).to_owned();
-    match take(server, hook, peer, request).await {
+    match take(server, hook, peer, &id, request).await {
         Ok(receipt) => reply::json(StatusCode::ACCEPTED, &receipt),
         Err(failure) => reply::problem(&failure, &id),
     }
@@ -42,8 +42,10 @@ async fn take(
     server: Arc<Server>,
     hook: String,
     peer: Peer,
+    id: &RequestId,
     request: Request,
 ) -> Done<HookReceipt> {
+    let origin = origin(id, request.headers());
     let headers = headers(request.headers());
     // A request that cannot be a delivery costs neither a place nor the time that its body takes.
     server.hooks.admit(&hook, &headers)?;
@@ -57,6 +59,7 @@ async fn take(
         hook,
         headers,
         body: body.into(),
+        origin,
     };
     server
         .block_delivery(move |server| hooks::receive(&server.app, &server.hooks, &delivery))

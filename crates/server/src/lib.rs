@@ -6,6 +6,7 @@
 
 mod access;
 mod answer;
+mod audit_trail;
 #[cfg(test)]
 mod command_tests;
 mod context;
@@ -29,6 +30,7 @@ mod openapi_tests;
 mod pages;
 mod places;
 mod rate;
+mod refusals;
 mod replies;
 mod reply;
 mod request_id;
@@ -44,6 +46,7 @@ mod stored_json_tests;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use deft_service::audit::AuditLog;
 use deft_service::daemon::{Host, ServerConfig, ServerHandle};
@@ -56,11 +59,13 @@ use deft_wire::listener::ListenerState;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
+use crate::audit_trail::Audit;
 use crate::context::{DELIVERY_THREADS, FEEDS, Limits, Server, THREADS};
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
 use crate::pages::PageCache;
 use crate::rate::RateLimit;
+use crate::refusals::Refusals;
 use crate::replies::Replies;
 
 /// Starts the listener as configured. The daemon also works without it: a failure is logged and returned in
@@ -106,7 +111,8 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
         replies: Replies::new(ReplyFiles::open(&home)),
         pages: PageCache::default(),
         hub: Hub::new(),
-        audit: Arc::new(AuditLog::open(&home, host.log_limits)),
+        audit: Audit::new(AuditLog::open(&home, host.log_limits)),
+        refusals: Refusals::new(Instant::now()),
         limits: Limits {
             request_timeout: config.request_timeout,
             connections: config.max_connections,

@@ -11,6 +11,7 @@ use deft_wire::Done;
 use deft_wire::token::TokenScope;
 
 use crate::access::Caller;
+use crate::audit_trail::Sender;
 use crate::context::{Peer, Server};
 use crate::dispatch::{MAX_BODY, read_body};
 use crate::mcp::{self, AuditTrail, McpServer};
@@ -35,10 +36,12 @@ pub(crate) async fn serve(
         Err(failure) => return reply::problem(&failure, &id),
     };
     request.extensions_mut().insert(AuditTrail {
-        log: Arc::clone(&server.audit),
-        who: caller.name,
-        from: peer.0.to_string(),
-        request_id: id.0,
+        audit: server.audit.clone(),
+        sender: Sender {
+            who: caller.name,
+            from: peer.0.to_string(),
+            request_id: id.0,
+        },
     });
     let service = server.mcp.get_or_init(|| {
         let handler = McpServer::new(Arc::clone(&server.app));

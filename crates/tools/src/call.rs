@@ -31,6 +31,8 @@ pub struct Call<'a> {
     pub authority: Option<Arc<Authority>>,
     /// The trace context of the call; sent to the tool.
     pub trace: Option<TraceContext>,
+    /// The id of the HTTP or MCP request that makes the call; `None` for a call of a run or a person.
+    pub request_id: Option<String>,
 }
 
 /// The data sent to a server beside the arguments.
@@ -53,6 +55,7 @@ impl<'a> Call<'a> {
             by_model: false,
             authority: None,
             trace: None,
+            request_id: None,
         }
     }
 

@@ -358,6 +358,7 @@ async fn perform(
         allowed: limit.allowed,
         authority: call.authority,
         trace: call.trace,
+        request_id: call.request_id,
     };
     let changes = (tool.effects_of)(&arguments).or_else(|| tool.effects()) != Some(Effects::None);
     let value = match limit.run((tool.handler)(arguments, context)).await {

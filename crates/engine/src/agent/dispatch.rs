@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use deft_agent::Dispatch;
 use deft_agents::{AgentSkill, DispatchInputs, agent_input, agent_skill};
-use deft_model::{Cause, Failure, FailureClass, InputType, Object, RunOrigin, Skill};
+use deft_model::{Cause, Failure, FailureClass, InputType, Object, Skill};
 use deft_tools::{Context, ToolLookup};
 use serde_json::Value;
 
+use super::tools::origin;
 use crate::{DISPATCH_SKILL, Engine, Fire};
 
 /// The task: the mission, then the context.
@@ -37,10 +38,7 @@ impl Engine {
             inputs: inputs.unwrap_or_default(),
             cause: Cause::Api,
             key: (!context.key.is_empty()).then(|| context.key.clone()),
-            origin: RunOrigin {
-                request_id: None,
-                trace: context.trace.clone().map(Arc::new),
-            },
+            origin: origin(context),
             ..Fire::default()
         };
         let row = self.run_below(fire, context).await?;

@@ -24,7 +24,7 @@ pub use undo::UndoneExchange;
 
 pub(crate) use calls::calls;
 pub(crate) use requests::Job;
-pub(crate) use tools::show_agent_tools;
+pub(crate) use tools::{origin, show_agent_tools};
 
 /// Returns how a skill runs. A chat has steps, but runs as an agent.
 pub fn tier(skill: &Skill) -> Tier {

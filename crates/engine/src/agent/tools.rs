@@ -75,6 +75,14 @@ impl Engine {
     }
 }
 
+/// Returns the origin of the runs that a call starts.
+pub(crate) fn origin(context: &Context) -> RunOrigin {
+    RunOrigin {
+        request_id: context.request_id.clone(),
+        trace: context.trace.clone().map(Arc::new),
+    }
+}
+
 /// Registers these tools in a router used only for lookups.
 pub(crate) fn show_agent_tools(router: &Router) {
     for definition in definitions() {
@@ -209,12 +217,12 @@ impl Engine {
             skill: skill.to_owned(),
             authority,
             inputs,
-            cause: Cause::Agent,
-            key: (!context.key.is_empty()).then(|| context.key.clone()),
-            origin: RunOrigin {
-                request_id: None,
-                trace: context.trace.clone().map(Arc::new),
+            cause: match &context.request_id {
+                Some(_) => Cause::Api,
+                None => Cause::Agent,
             },
+            key: (!context.key.is_empty()).then(|| context.key.clone()),
+            origin: origin(context),
             ..Fire::default()
         };
         let row = self.run_below(fire, context).await?;

@@ -12,16 +12,16 @@ use axum::response::IntoResponse;
 use deft_service::approvals;
 use deft_wire::api::{SocketReply, SocketRequest};
 use deft_wire::approval::{ApprovalAnswer, ApprovalView};
-use deft_wire::model::visible;
-use deft_wire::token::{AuditEntry, TokenScope as Scope};
+use deft_wire::model::{clip, visible};
+use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 use futures_util::{FutureExt, SinkExt};
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::sse::read_query;
 use super::subscription::{News, Subscription};
 use crate::access::Caller;
+use crate::audit_trail::Sender;
 use crate::context::{Peer, Server};
 use crate::rate::RequestKind;
 use crate::request_id::RequestId;
@@ -39,8 +39,8 @@ const AT_ONCE: usize = 64;
 /// Interval between pings.
 const PING: Duration = Duration::from_secs(30);
 
-/// The most characters of an id in the audit log.
-const LONGEST_ID: usize = 64;
+/// Maximum number of characters of an id in the audit log.
+const MAX_ID: usize = 64;
 
 /// The words for the audit log of a message that is no answer.
 const UNREADABLE: &str = "unreadable message on the WebSocket";
@@ -111,13 +111,10 @@ impl Confirmation {
 
     /// The words for the audit log. A client may send any text as an id, so a long one is cut.
     fn audit_text(&self, question: &str) -> String {
-        let question: String = question.chars().take(LONGEST_ID).collect();
+        let question = visible(&clip(question, MAX_ID));
         let always = if self.always { " always" } else { "" };
-        format!(
-            "confirm {} {}{always} on the WebSocket",
-            visible(&question),
-            self.answer.word()
-        )
+        let answer = self.answer.word();
+        format!("confirm {question} {answer}{always} on the WebSocket")
     }
 }
 
@@ -204,7 +201,7 @@ impl Client {
         let confirmation = match Confirmation::parse(text) {
             Ok(confirmation) => confirmation,
             Err(failure) => {
-                self.note(UNREADABLE.to_owned(), failure.status().number());
+                self.note(UNREADABLE, failure.status().number());
                 return Err(failure);
             }
         };
@@ -214,7 +211,7 @@ impl Client {
             Ok(approval) => (approval.id.as_str(), 200),
             Err(failure) => (confirmation.id.as_str(), failure.status().number()),
         };
-        self.note(confirmation.audit_text(question), status);
+        self.note(&confirmation.audit_text(question), status);
         answered
     }
 
@@ -229,15 +226,18 @@ impl Client {
     }
 
     /// Adds a line to the audit log.
-    fn note(&self, what: String, status: u16) {
-        self.server.audit.note(&AuditEntry {
-            timestamp: Timestamp::now(),
+    fn note(&self, what: &str, status: u16) {
+        let sender = Sender {
             who: self.caller.name.clone(),
             from: self.peer.0.to_string(),
-            what,
-            status,
             request_id: self.id.0.clone(),
-        });
+        };
+        let audit = &self.server.audit;
+        if (400..500).contains(&status) {
+            audit.note_refused(&sender, what, status);
+        } else {
+            audit.note(&sender, what, status);
+        }
     }
 
     /// Sends an event, together with further events that are ready, in one write.
@@ -313,7 +313,7 @@ mod tests {
             words(&format!(
                 r#"{{"type": "confirm", "id": "{long}", "answer": "no"}}"#
             )),
-            format!("confirm {} no on the WebSocket", &long[..64])
+            format!("confirm {}… no on the WebSocket", &long[..64])
         );
     }
 }

@@ -3,27 +3,21 @@
 //!
 //! Not here: the log itself, and clients over stdio, which are programs of the user.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use deft_service::audit::AuditLog;
-use deft_wire::token::AuditEntry;
-use jiff::Timestamp;
+use rmcp::model::ErrorCode;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-/// The sender of a message. The router in front of `/mcp` adds it to each request.
+use crate::audit_trail::{Audit, Sender};
+
+/// The sender of a message, and the log to write to. The router in front of `/mcp` adds it to each request.
 #[derive(Clone)]
 pub struct AuditTrail {
     /// The log to write to.
-    pub log: Arc<AuditLog>,
-    /// Name of the token.
-    pub who: String,
-    /// Address of the client.
-    pub from: String,
-    /// Id of the request.
-    pub request_id: String,
+    pub audit: Audit,
+    /// The sender.
+    pub sender: Sender,
 }
 
 /// Logs the `method` that a client called on `subject`, such as a tool.
@@ -34,19 +28,25 @@ pub(super) fn note<T>(
     result: &Result<T, ErrorData>,
 ) {
     let parts = context.extensions.get::<Parts>();
-    let Some(trail) = parts.and_then(|parts| parts.extensions.get::<AuditTrail>()) else {
+    let Some(AuditTrail { audit, sender }) =
+        parts.and_then(|parts| parts.extensions.get::<AuditTrail>())
+    else {
         return;
     };
-    let status = match result {
-        Ok(_) => StatusCode::OK,
-        Err(_) => StatusCode::BAD_REQUEST,
-    };
-    trail.log.note(&AuditEntry {
-        timestamp: Timestamp::now(),
-        who: trail.who.clone(),
-        from: trail.from.clone(),
-        what: format!("{method} {subject}"),
-        status: status.as_u16(),
-        request_id: trail.request_id.clone(),
-    });
+    let operation = format!("{method} {subject}");
+    match result {
+        Ok(_) => audit.note(sender, &operation, StatusCode::OK.as_u16()),
+        Err(error) if is_refusal(error) => {
+            audit.note_refused(sender, &operation, StatusCode::BAD_REQUEST.as_u16());
+        }
+        Err(_) => audit.note(sender, &operation, StatusCode::BAD_REQUEST.as_u16()),
+    }
+}
+
+/// Whether the request named something unknown, and so has changed nothing.
+fn is_refusal(error: &ErrorData) -> bool {
+    matches!(
+        error.code,
+        ErrorCode::INVALID_PARAMS | ErrorCode::METHOD_NOT_FOUND
+    )
 }

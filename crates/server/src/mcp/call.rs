@@ -211,10 +211,11 @@ async fn own(
     let request = ToolRequest {
         tool,
         arguments,
+        origin: origin(context),
         ..ToolRequest::default()
     };
     let interrupt = async move { cancel.cancelled().await };
-    let called = server.ask(move |app| tools::call_open(app, request, interrupt));
+    let called = server.drive(move |app| tools::call_open(app, request, interrupt));
     let called = called.await?;
     // The call may have stored, changed or deleted a skill.
     server.note_change();

@@ -29,6 +29,7 @@ use super::catalog::{Catalog, CatalogCache};
 use super::changes::Changes;
 use super::relay::{self, Relay, Session, Upstream};
 use super::tasks::{self, TaskRuns};
+use super::threads::Threads;
 use super::{audit, call, complete, directories, elicit, page, prompts, resources, skills};
 
 /// Instructions for models that use this server.
@@ -46,6 +47,7 @@ pub struct McpServer {
     relay: Arc<Relay>,
     session: Arc<Session>,
     tasks: Arc<TaskRuns>,
+    threads: Arc<Threads>,
 }
 
 impl McpServer {
@@ -59,6 +61,7 @@ impl McpServer {
             relay: Arc::default(),
             session: Arc::new(Session::new()),
             tasks: Arc::default(),
+            threads: Arc::default(),
             app,
         }
     }
@@ -95,13 +98,20 @@ impl McpServer {
         &self.tasks
     }
 
-    /// Runs `work`, which drives a run, on a blocking thread. It continues if the client stops waiting.
+    /// Runs `work`, which drives a run or calls a tool, on a blocking thread. It continues if the client stops
+    /// waiting. Fails if too many others are in progress.
     pub(super) async fn drive<T: Send + 'static>(
         &self,
         work: impl FnOnce(&App) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
+        let permit = self.threads.call()?;
         let app = Arc::clone(&self.app);
-        let driven = self.runs.spawn_blocking(move || work(&app)).await;
+        let driven = self.runs.spawn_blocking(move || {
+            let result = work(&app);
+            drop(permit);
+            result
+        });
+        let driven = driven.await;
         driven.map_err(|problem| failed(&problem))
     }
 
@@ -110,6 +120,7 @@ impl McpServer {
         &self,
         work: impl FnOnce(&App) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
+        let _permit = self.threads.request().await;
         let app = Arc::clone(&self.app);
         let done = tokio::task::spawn_blocking(move || work(&app)).await;
         done.map_err(|problem| failed(&problem))

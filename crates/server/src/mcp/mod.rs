@@ -24,9 +24,11 @@ mod run;
 #[cfg(test)]
 mod schema_tests;
 mod schemas;
+mod sessions;
 mod skills;
 mod stdio;
 mod tasks;
+mod threads;
 
 pub use audit::AuditTrail;
 pub use handler::McpServer;

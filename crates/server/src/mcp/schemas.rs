@@ -87,9 +87,22 @@ pub(super) fn skill_run_input() -> Value {
     Value::Object(ToolSchema::SkillRunRequest.read())
 }
 
-/// Returns the output schema of tools that run a skill.
+/// Returns the output schema of tools that run a skill: a run, or the page of the skill if the call asks for
+/// help. Both are described by one object, because a schema of alternatives is not allowed at the top.
 pub(super) fn skill_run_output() -> JsonObject {
-    ToolSchema::SkillRun.read()
+    let mut run = ToolSchema::SkillRun.read();
+    let mut page = ToolSchema::TextResult.read();
+    let alternatives: Vec<Value> = [&mut run, &mut page]
+        .into_iter()
+        .filter_map(|schema| Some(json!({ "required": schema.remove("required")? })))
+        .collect();
+    if let (Some(Value::Object(fields)), Some(Value::Object(more))) =
+        (run.get_mut("properties"), page.remove("properties"))
+    {
+        fields.extend(more);
+    }
+    run.insert("anyOf".to_owned(), Value::Array(alternatives));
+    run
 }
 
 /// The result of one of deft's own tools; any object for a tool whose result is that of a skill, an agent or a command.

@@ -91,6 +91,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
             arguments: call.body.arguments.clone(),
             texts: Vec::new(),
             timeout: time.map(|time| time.min(LONGEST_WAIT)),
+            origin: call.origin.clone(),
         };
         // A separate task, so that a call which has begun completes even if the client disconnects.
         let server = call.server;

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deft_config::{HookConfig, Secrets};
+use deft_model::RunOrigin;
 use deft_registry::LoadedSkill;
 use deft_scheduler::{HookDelivery, HookFire};
 use deft_tools::SecretSource;
@@ -35,6 +36,8 @@ pub struct HookRequest {
     pub headers: BTreeMap<String, String>,
     /// The body.
     pub body: Vec<u8>,
+    /// Its origin, for the journals of the runs.
+    pub origin: RunOrigin,
 }
 
 impl HookRequest {
@@ -75,6 +78,7 @@ pub fn receive(app: &App, book: &HookConfigs, request: &HookRequest) -> Done<Hoo
         hook: hook.name,
         key,
         values,
+        origin: request.origin.clone(),
     };
     let fired = app.block_on(app.scheduler().fire_hook(&delivery));
     let fired = fired.map_err(|error| app::failure(&error))?;

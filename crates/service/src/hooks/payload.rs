@@ -74,6 +74,7 @@ mod tests {
                 hook: "x".to_owned(),
                 headers: headers.into(),
                 body: body.into(),
+                ..HookRequest::default()
             };
             read(&hook, &request).map_err(|failure| failure.code)
         };

@@ -216,6 +216,7 @@ mod tests {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect(),
             body: body.as_bytes().to_vec(),
+            ..HookRequest::default()
         };
         let now = Timestamp::from_second(now).unwrap();
         check(&hook(scheme), secret, &request, now).map_err(|failure| failure.code.to_owned())

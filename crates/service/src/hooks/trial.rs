@@ -181,6 +181,7 @@ mod tests {
                 hook: "x".to_owned(),
                 headers: headers.collect(),
                 body,
+                ..HookRequest::default()
             };
             let checked = signature::check(&hook, secret, &request, now);
             assert!(checked.is_ok(), "{scheme:?}: {checked:?}");

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use deft_model::{Choice, Failure as ToolFailure, FailureClass, Object, ProblemCode};
+use deft_model::{
+    Choice, Failure as ToolFailure, FailureClass, Object, ProblemCode, RunOrigin, TraceContext,
+};
 use deft_tools::{Call, Reply, Router, ToolLookup};
 use deft_wire::tool::{ToolError, ToolReply};
 use deft_wire::{Done, FailureKind};
@@ -29,6 +31,8 @@ pub struct ToolRequest {
     pub texts: Vec<(String, String)>,
     /// The timeout of the call.
     pub timeout: Option<Duration>,
+    /// The request that makes the call.
+    pub origin: RunOrigin,
 }
 
 /// The result of a call.
@@ -132,6 +136,11 @@ async fn send(
     let now = Timestamp::now().as_nanosecond();
     call.key = format!("cli:{}:{now}", std::process::id());
     call.deadline = request.timeout;
+    call.request_id = request.origin.request_id;
+    call.trace = request
+        .origin
+        .trace
+        .map(|trace| TraceContext::clone(&trace));
     let cancel = call.cancel.clone();
     let stop = tokio::spawn(async move {
         interrupt.await;

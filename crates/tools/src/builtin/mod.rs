@@ -54,6 +54,8 @@ pub struct Context {
     pub authority: Option<Arc<Authority>>,
     /// The trace context of the call, if it is traced.
     pub trace: Option<TraceContext>,
+    /// The id of the HTTP or MCP request that makes the call, if one does.
+    pub request_id: Option<String>,
 }
 
 /// The definition of a built-in tool.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use deft_service::Workspace;
+use deft_service::runs::caller_origin;
 use deft_service::tools::{self, CallFailure, ToolRequest, read_value};
 use deft_wire::model::{Choice, Object};
 use deft_wire::tool::{ToolRefusal, ToolReply};
@@ -22,6 +23,7 @@ pub(super) fn run(args: &ToolCall, workspace: &Workspace, output: &Output) -> Do
         arguments: read_arguments(args.args.as_deref())?,
         texts: pairs.collect::<Done<_>>()?,
         timeout: args.timeout.map(Duration::from_secs),
+        origin: caller_origin(),
     };
     let called = tools::call(workspace, request, interrupt())?;
     output.warn(called.warnings);

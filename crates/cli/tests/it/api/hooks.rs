@@ -79,6 +79,7 @@ fn standard(api: &Api, id: &str, at: Timestamp, body: &str) -> Reply {
         ("webhook-timestamp", &at),
         ("webhook-signature", &signature),
         ("Content-Type", "application/json"),
+        ("X-Request-Id", id),
     ];
     deliver(api, "deploys", &headers, body)
 }
@@ -103,7 +104,10 @@ fn a_signed_delivery_fires_its_skill_once_also_after_a_restart() {
     let taken = standard(&api, "msg_1", now, &body);
     let run = finished(&api, &taken);
     assert_eq!(run["outcome"], "success", "{run:#}");
-    assert_eq!(run["cause"], "event");
+    assert_eq!(
+        (&run["cause"], &run["request_id"]),
+        (&json!("event"), &json!("msg_1"))
+    );
     assert_eq!(run["inputs"]["payload"]["service"], "shop");
     assert_eq!(run["inputs"]["event"], "deployed");
     assert_eq!(run["outputs"]["service"], "shop");
@@ -179,8 +183,13 @@ fn what_is_not_signed_is_refused_and_logged() {
     assert_eq!(slowed + refused, FLOOD);
     assert!(slowed > 0 && refused > 0, "{slowed} of {FLOOD}");
     assert_eq!(api.get("/api/v1/runs").json()["runs"], json!([]));
+    let long = format!("/hooks/{}", "x".repeat(4000));
+    api.flood("POST", &long, 20);
     let said = daemon.stop();
     let audit = world.read("home/logs/audit.jsonl");
+    // The flood has left a hundred lines, and those are short.
+    assert!((50..=102).contains(&audit.lines().count()), "{audit}");
+    assert!(audit.lines().all(|line| line.len() < 600), "{audit}");
     let first: Value = serde_json::from_str(audit.lines().next().unwrap()).unwrap();
     assert_eq!(
         (&first["who"], &first["what"], &first["status"]),

@@ -108,6 +108,39 @@ fn reruns_jobs_and_chats_have_it_too() {
     daemon.stop();
 }
 
+/// Tools of deft that start runs pass on the id of the request that calls them.
+#[test]
+fn runs_that_a_tool_starts_have_it() {
+    let world = world();
+    let (daemon, api) = started(&world);
+    let inputs = json!({"skill": "note", "inputs": {"text": "hi"}});
+    let job = json!({"name": "later", "action": {"type": "tool_call", "toolName": "log",
+        "parameters": {"message": "done"}}});
+    let run_of = |tool: &str, arguments: &Value, id: &str| {
+        let path = format!("/api/v1/tools/{tool}/call");
+        let trace = format!(
+            "00-{}-00f067aa0ba902b7-01",
+            "4bf92f3577b34da6a3ce929d0e0e4736"
+        );
+        let headers = [("X-Request-Id", id), ("traceparent", trace.as_str())];
+        let reply = api.post_with(&path, &json!({"arguments": arguments}), &headers);
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let run = api.read("/api/v1/runs?limit=1")["runs"][0].clone();
+        let journal = api.read(&format!(
+            "/api/v1/runs/{}/export",
+            run["id"].as_str().unwrap()
+        ));
+        assert!(journal.to_string().contains("00f067aa0ba902b7"), "{tool}");
+        run
+    };
+    let run = run_of("skill_run", &inputs, "b-1");
+    assert_eq!(run["cause"], "api");
+    assert_eq!(request_of(&api, &run["id"]), "b-1");
+    let run = run_of("queue_task", &job, "b-2");
+    assert_eq!(request_of(&api, &run["id"]), "b-2");
+    daemon.stop();
+}
+
 /// Over stdio the request id is the id of the message.
 #[test]
 fn over_stdio_it_is_the_id_of_the_message() {
