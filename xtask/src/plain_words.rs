@@ -1,10 +1,12 @@
 //! Checks the mechanical part of plain English (`docs/style.md`): types are nouns, functions are verbs,
-//! comments name the actor, and messages use ordinary words.
+//! comments name the actor, and messages, default skills and examples use ordinary words.
 //!
 //! Not here: whether a sentence is good. Reviewers decide that.
 
+use std::path::PathBuf;
+
 use crate::source::{Source, blank, literals, product_sources, words};
-use crate::support::{files, root};
+use crate::support::{files, files_in, root};
 
 /// Words that end like a participle but are nouns of the field, each with its meaning.
 const NOUNS: &[(&str, &str)] = &[
@@ -109,6 +111,9 @@ const PHRASES: &[(&str, &str)] = &[
     ("written down", "in plain text"),
 ];
 
+/// The folders of the skills that deft ships, which models and people read.
+const SKILL_FOLDERS: [&str; 2] = ["crates/service/defaults", "examples"];
+
 /// Sentences that use one of the phrases in another meaning.
 const OTHER_MEANINGS: &[&str] = &[" each command goes on its own line "];
 
@@ -173,11 +178,20 @@ fn messages_use_ordinary_words() {
     let is_product = |source: &Source| !source.krate.ends_with("testkit");
     for source in product_sources().into_iter().filter(is_product) {
         for (at, literal) in literals(&source.text) {
-            if let Some((phrase, instead)) = unusual_phrase(&literal) {
+            if let Some(phrase) = unusual_phrase(&literal) {
                 let line = source.text[..at].lines().count();
                 let place = format!("crates/{}/src/{}:{line}", source.krate, source.path);
-                found.push(format!(
-                    "{place}: `{phrase}`; write for example `{instead}`"
+                found.push(describe_phrase(&place, phrase));
+            }
+        }
+    }
+    for path in skill_files() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (line, paragraph) in paragraphs(&text) {
+            if let Some(phrase) = unusual_phrase(&paragraph) {
+                found.push(describe_phrase(
+                    &format!("{}:{line}", path.display()),
+                    phrase,
                 ));
             }
         }
@@ -187,6 +201,33 @@ fn messages_use_ordinary_words() {
         Vec::<String>::new(),
         "people read these texts once, quickly: use the field's ordinary words"
     );
+}
+
+/// Returns the files of the skills that deft ships.
+fn skill_files() -> Vec<PathBuf> {
+    let folders = SKILL_FOLDERS.iter().map(|folder| root().join(folder));
+    let found = folders.flat_map(|folder| {
+        let kinds = ["json", "md", "yaml"].into_iter();
+        kinds.flat_map(move |extension| files_in(&folder, extension))
+    });
+    let mut found: Vec<PathBuf> = found.collect();
+    found.sort();
+    found
+}
+
+/// Returns the paragraphs of a text, each with the number of its first line. Braces are left out: in a skill
+/// they hold text of examples, not values as in a message.
+fn paragraphs(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let mut next = 1;
+    text.split("\n\n").map(move |paragraph| {
+        let first = next;
+        next += paragraph.lines().count() + 1;
+        (first, paragraph.replace(['{', '}'], " "))
+    })
+}
+
+fn describe_phrase(place: &str, (phrase, instead): (&str, &str)) -> String {
+    format!("{place}: `{phrase}`; write for example `{instead}`")
 }
 
 /// Returns the identifiers that follow one of these keywords.
@@ -259,6 +300,16 @@ fn the_scanner_reads_literals() {
     assert_eq!(found, [(2, Some("is over")), (50, Some("goes on"))]);
     assert_eq!(unusual_phrase("Each command goes on its own line"), None);
     assert_eq!(unusual_phrase("the wait is overdue"), None);
+}
+
+#[test]
+fn the_scanner_reads_skills() {
+    let text = "---\nname: a\n---\n\n# A\n\n- Keep the file\n  for good.\n\n{\"b\": {\"c\": \"it goes on\"}}\n";
+    let found: Vec<_> = paragraphs(text)
+        .filter_map(|(line, paragraph)| Some((line, unusual_phrase(&paragraph)?.0)))
+        .collect();
+    assert_eq!(found, [(7, "for good"), (10, "goes on")]);
+    assert!(skill_files().iter().any(|path| path.ends_with("SKILL.md")));
 }
 
 #[test]

@@ -26,11 +26,11 @@ fn a_finished_run_shows_no_spinner() {
         assert!(lines[0].starts_with("log: info: "), "{screen}");
         for (line, step) in lines[1..]
             .iter()
-            .zip(["look_at_clock", "count_days", "say_how_long"])
+            .zip(["look_at_clock", "count_days", "log_days_left"])
         {
             assert!(line.starts_with(&format!("  ✓ {step}")), "{screen}");
         }
-        assert!(lines[4].starts_with("  - say_it_is_over"), "{screen}");
+        assert!(lines[4].starts_with("  - log_date_passed"), "{screen}");
         assert!(lines[5].starts_with("success after"), "{screen}");
         assert!(!screen.contains(SPINNER), "a spinner is left:\n{screen}");
         let screen = timeless(&stable(&world, &screen));
