@@ -65,7 +65,7 @@ impl Seal {
 fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| "the system has no random numbers".to_owned())?;
+    filled.map_err(|_| "cannot read random numbers from the system".to_owned())?;
     Ok(bytes)
 }
 

@@ -95,7 +95,7 @@ impl Checker {
                 (None, None) => "neither `command` nor `url`",
                 (Some(_), None) | (None, Some(_)) => continue,
             };
-            let hint = "a server is a program (`command`) or an address (`url`)".to_owned();
+            let hint = "give either `url` or `command`".to_owned();
             let message = format!("the server `{name}` has {message}");
             self.report(node, &path, message, Some(hint));
         }
