@@ -241,11 +241,11 @@ fn check_watches(library: &Library) -> SkillsCheck {
     let options = &library.options;
     match can_watch(&[options.roots.as_slice(), &options.agents].concat()) {
         Ok(()) => {
-            let message = "changes are noticed by events".to_owned();
+            let message = "the operating system reports file changes".to_owned();
             check("skills.watch", true, message, None)
         }
         Err(problem) => {
-            let message = format!("changes are noticed by polling only: {problem}");
+            let message = format!("file changes are found only by polling: {problem}");
             let hint = "raise the limit, for example `sysctl fs.inotify.max_user_watches=524288`";
             check("skills.watch", false, message, Some(hint.to_owned()))
         }
