@@ -162,7 +162,7 @@ fn exported_skills_are_not_proposed() {
     terminal.until(MODEL).keys(DOWN).keys(ENTER);
     let screen = decline(terminal);
     assert!(
-        screen.contains("all skills that were found are read already"),
+        screen.contains("all skill folders found are configured already"),
         "{screen}"
     );
     // Another skill of the same program is proposed.

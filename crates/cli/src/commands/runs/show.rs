@@ -123,8 +123,8 @@ fn worked(detail: &RunDetail) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats an interruption: "last sign 14:02:11, resumed 14:02:15 (4.0 s later) by another process". The time
-/// at which a process was killed is unknown, only its last stored event.
+/// Formats an interruption: "last activity 14:02:11, resumed 14:02:15 (4.0 s later) by another process". The
+/// time at which a process was killed is unknown, only its last stored event.
 fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
     let (from, to) = (gap.interrupted_at, gap.resumed_at);
     let at = |at: Timestamp, form: &str| at.to_zoned(zone.clone()).strftime(form).to_string();

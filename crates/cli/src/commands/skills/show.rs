@@ -158,7 +158,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.add("runs as", format!("{}{role}", head.tier));
     lines.add_some("fires", head.trigger.words.as_ref());
     match (skill.clashes_with, &skill.standing, head.disabled_reason) {
-        (Some(record), _, _) => lines.add("disabled", format!("record {record} has its name")),
+        (Some(record), _, _) => lines.add("disabled", format!("record {record} has the same id")),
         (None, Some(_), Some(why)) => lines.add("disabled", disabled_words(why)),
         (None, None, _) if !head.enabled => lines.add("enabled", "no"),
         (None, Some(_) | None, _) => lines.add_some("next", head.trigger.next.first()),
