@@ -161,7 +161,7 @@ fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
     match result {
         Ok(_) if retention == Retention::Secret => {
             let message =
-                "this request was carried out; its reply holds a secret and was sent once";
+                "this request was carried out; its reply contains a secret and is not stored";
             let hint = "if the reply was lost, revoke what it created and send it with a new key";
             problem(&Failure::input("sent_once", message).hint(hint))
         }
