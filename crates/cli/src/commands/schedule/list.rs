@@ -48,7 +48,7 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
             Ok(at) => when::short(at, now, zone).into(),
             Err(_) => next.as_str().into(),
         },
-        (None, None) => Cell::toned("over", Tone::Dim),
+        (None, None) => Cell::toned("none", Tone::Dim),
     };
     let failures = failure_words(schedule.failures, schedule.backoff_until.as_deref());
     let words = &schedule.words;
