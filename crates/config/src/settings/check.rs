@@ -70,7 +70,7 @@ impl Checker {
         let prefix: String = above.iter().map(|part| format!("{part}.")).collect();
         let hint = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{prefix}{near}`?"),
-            None => format!("known here: {}", known.join(", ")),
+            None => format!("known keys: {}", known.join(", ")),
         };
         let message = format!("unknown key `{}`", shown(path));
         self.report(node, path, message, Some(hint));

@@ -43,7 +43,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[time]\ncolour = 1\n",
-        "2: unknown key `time.colour` | known here: zone",
+        "2: unknown key `time.colour` | known keys: zone",
     ),
     ("skills = 3\n", "1: `skills` is a section: write `[skills]`"),
     ("[skills\n", "1: not TOML: unclosed table, expected `]`"),

@@ -71,12 +71,12 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     line("cause", run.cause.as_str());
     line("slot", &slots(run, zone));
     if let Some(why) = &detail.check_failed {
-        line("check", &format!("could not be made: {why}"));
+        line("check", &format!("failed: {why}"));
     }
     line("request", detail.request_id.as_deref().unwrap_or_default());
     line("key", run.key.as_deref().unwrap_or_default());
     let parent = run.parent.as_ref();
-    line("made from", parent.map_or("", |parent| parent.as_str()));
+    line("rerun of", parent.map_or("", |parent| parent.as_str()));
     let started = run.started_at;
     line(
         "started",

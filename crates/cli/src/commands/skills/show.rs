@@ -92,7 +92,7 @@ fn record_text(record: &StoredSkill, page: &SkillPage) -> String {
     lines.add("revision", &head.revision);
     let failures = failure_words(record.standing.failures, page.backs_off_until.as_deref());
     let has_failed = record.standing.failures > 0;
-    lines.add_some("lately", failures.filter(|_| has_failed).as_ref());
+    lines.add_some("failures", failures.filter(|_| has_failed).as_ref());
     add_rights(&mut lines, record);
     let plan = record.execution_plan.as_ref();
     for (key, list) in [
@@ -165,7 +165,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     }
     if let Some(standing) = &skill.standing {
         let words = failure_words(standing.failures, page.backs_off_until.as_deref());
-        lines.add_some("lately", words.as_ref());
+        lines.add_some("failures", words.as_ref());
     }
     lines.add("keywords", skill.keywords.join(", "));
     lines.add("tools", head.required_tools.join(", "));
@@ -180,7 +180,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
         add_policy(&mut lines, &details.policy);
     }
     let dialect = head.dialect.map(|dialect| dialect.to_string());
-    lines.add_some("written as", dialect.as_ref());
+    lines.add_some("dialect", dialect.as_ref());
     lines.add("file", &skill.path);
     if let Some(change) = &skill.change {
         lines.add("changed", change_words(change, &head.id));
@@ -220,7 +220,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
         let hash = file.sha256.as_deref().and_then(|hash| hash.get(..12));
         let hash = hash.unwrap_or_default();
         lines.add(
-            "with",
+            "includes",
             format!("{}  {} bytes  {hash}", file.path, file.size),
         );
     }
