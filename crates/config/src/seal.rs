@@ -29,7 +29,7 @@ impl Seal {
             .map_err(|problem| format!("cannot read `{}`: {problem}", path.display()))?;
         let key = STANDARD.decode(text.trim()).ok();
         let key = key.and_then(|key| UnboundKey::new(&CHACHA20_POLY1305, &key).ok());
-        let key = key.ok_or_else(|| format!("`{}` holds no key", path.display()))?;
+        let key = key.ok_or_else(|| format!("`{}` contains no key", path.display()))?;
         Ok(Self(LessSafeKey::new(key)))
     }
 

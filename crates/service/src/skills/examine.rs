@@ -170,11 +170,11 @@ fn verdict(file: &FileReport, snapshot: &Snapshot) -> (FileState, Option<String>
         State::Loaded(id) => match snapshot.skill(id.as_str()) {
             Some(loaded) if is_hidden(&loaded.skill) => (
                 FileState::Hidden,
-                Some("`disable-model-invocation` keeps it from models".to_owned()),
+                Some("`disable-model-invocation` hides it from models".to_owned()),
             ),
             Some(loaded) if !loaded.skill.policy.enabled => (
                 FileState::Loaded,
-                Some("`enabled: false` keeps it from firing".to_owned()),
+                Some("`enabled: false` disables it".to_owned()),
             ),
             _ => (FileState::Loaded, warning()),
         },

@@ -122,7 +122,7 @@ fn vetted(server: &str, entry: &Value, redaction: &Redaction) -> Result<RemoteSk
     if redaction.value(entry.clone()) != *entry {
         return Err(RefusedSkill {
             uri: String::new(),
-            reason: "it repeats a secret of this home".to_owned(),
+            reason: "it contains a secret of this home".to_owned(),
         });
     }
     read_entry(server, entry)
