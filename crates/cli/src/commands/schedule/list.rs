@@ -20,7 +20,7 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     if output.json {
         output.document(&list)?;
     } else if list.schedules.is_empty() {
-        output.note("no scheduled skills\nhint: add `schedule: \"0 9 * * 1-5\"` to a skill; `deft schedule preview` shows when it fires");
+        output.note("no scheduled skills\nhint: add `schedule: \"0 9 * * 1-5\"` to a skill; `deft schedule preview` shows when it runs");
     } else {
         output.page();
         let columns = [
