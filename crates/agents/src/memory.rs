@@ -160,7 +160,7 @@ async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value,
         FACT_LIST => agents.list_facts(&args).await,
         _ => {
             let id = args.0.get("id").and_then(Value::as_i64);
-            let id = id.ok_or_else(|| invalid("`id` is to be the number of a fact"))?;
+            let id = id.ok_or_else(|| invalid("`id` must be the number of a fact"))?;
             let deleted = agents.store().delete_fact(id).await;
             Ok(json!(FactDeletedResult {
                 id,

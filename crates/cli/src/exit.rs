@@ -1,4 +1,4 @@
-//! The exit codes of the binary. Tests compare them with the help, the README and `docs/errors`.
+//! The exit codes of the binary. Tests compare them with the help, `docs/running.md` and `docs/errors`.
 
 use std::process::ExitCode;
 

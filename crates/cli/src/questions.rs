@@ -105,7 +105,7 @@ fn answer<T>(asked: Result<T, InquireError>) -> Done<Option<T>> {
         Err(InquireError::OperationCanceled) => Ok(None),
         Err(InquireError::OperationInterrupted) => Err(Failure {
             kind: FailureKind::Interrupted,
-            ..Failure::input("interrupted", "stopped at a question")
+            ..Failure::input("interrupted", "cancelled")
         }),
         Err(problem) => Err(Failure::input(
             "terminal",

@@ -132,7 +132,7 @@ fn default_home() -> Done<PathBuf> {
             "no_home",
             "the home folder is unknown: neither `DEFT_HOME` nor `HOME` is set",
         )
-        .hint("set `DEFT_HOME`, or give `--home DIR`")
+        .hint("set `DEFT_HOME`, or use `--home DIR`")
     })?;
     Ok(home.join(".deft"))
 }

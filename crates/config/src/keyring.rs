@@ -72,7 +72,7 @@ impl Keyring {
         }
         match self.lookup(name) {
             Ok(found) if found == *secret => Ok(()),
-            Ok(_) => Err("the keyring returned another value than it was given".to_owned()),
+            Ok(_) => Err("the keyring returned a different value than was stored".to_owned()),
             Err(reason) => Err(reason),
         }
     }

@@ -29,7 +29,7 @@ impl Seal {
             .map_err(|problem| format!("cannot read `{}`: {problem}", path.display()))?;
         let key = STANDARD.decode(text.trim()).ok();
         let key = key.and_then(|key| UnboundKey::new(&CHACHA20_POLY1305, &key).ok());
-        let key = key.ok_or_else(|| format!("`{}` holds no key", path.display()))?;
+        let key = key.ok_or_else(|| format!("`{}` contains no key", path.display()))?;
         Ok(Self(LessSafeKey::new(key)))
     }
 
@@ -65,7 +65,7 @@ impl Seal {
 fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| "the system has no random numbers".to_owned())?;
+    filled.map_err(|_| "cannot read random numbers from the system".to_owned())?;
     Ok(bytes)
 }
 

@@ -77,7 +77,7 @@ impl Secrets {
         if is_open_to_others(path) {
             let path = path.display();
             self.warn(format!(
-                "others may read `{path}`, which holds a secret: `chmod 600 {path}`"
+                "other users can read `{path}`, which contains a secret: `chmod 600 {path}`"
             ));
         }
         // Editors and `echo` add a final line break, which is not part of the secret.

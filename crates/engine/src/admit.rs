@@ -403,7 +403,7 @@ impl Inner {
     async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
         for other in others {
             // The driver of a run publishes its end.
-            if !self.stop(other, &format!("run {by}, which takes its place")) {
+            if !self.stop(other, &format!("run {by}, which replaces it")) {
                 self.publish_end(other).await?;
             }
         }

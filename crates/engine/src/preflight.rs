@@ -103,9 +103,9 @@ impl Inner {
         let slot = run.slot.unwrap_or(run.admitted_at);
         let found = self.nothing_to_do(&pinned, slot).await;
         found.map_err(|why| {
-            let message = format!("the check before the run cannot be executed: {why}");
+            let message = format!("the check before the run failed: {why}");
             Failure::new(FailureClass::Other, message)
-                .hint("change what `preflight` asks for, or start the skill with `deft run`, which skips the check")
+                .hint("correct `preflight` of the skill, or start it with `deft run`, which skips the check")
                 .blocked()
         })
     }

@@ -98,7 +98,7 @@ impl Engine {
                 let outcome = run.outcome.map_or(String::new(), |o| o.to_string());
                 return Err(refuse(
                     run,
-                    &format!("ended as `{outcome}`: there is nothing to resume"),
+                    &format!("cannot be resumed: it already ended as `{outcome}`"),
                     Some(format!("`deft runs rerun {}` starts a new run", run.id)),
                 ));
             }

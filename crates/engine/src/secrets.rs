@@ -57,7 +57,7 @@ impl RunSecrets {
                 let line = format!("{name} = \"env:VARIABLE\"");
                 Failure::new(FailureClass::Auth, message)
                     .hint(format!(
-                        "`[secrets]` in config.toml says where it comes from: `{line}`"
+                        "set it in `[secrets]` of config.toml, for example `{line}`"
                     ))
                     .blocked()
             })?;

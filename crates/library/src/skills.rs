@@ -286,11 +286,11 @@ pub(crate) fn decode(content: &str, moment: &Moment) -> Result<Skill, String> {
 pub(crate) fn only_skill(parsed: ParsedFile) -> Result<Skill, String> {
     match parsed.document {
         Some(Document::Skill(skill)) => Ok(*skill),
-        Some(Document::Domain(_) | Document::Agent(_)) => Err("it is no skill".to_owned()),
+        Some(Document::Domain(_) | Document::Agent(_)) => Err("it is not a skill".to_owned()),
         None => {
             let mut problems = parsed.diagnostics.into_iter();
             let first = problems.find(|problem| problem.severity == Severity::Error);
-            Err(first.map_or_else(|| "it is no skill".to_owned(), |problem| problem.message))
+            Err(first.map_or_else(|| "it is not a skill".to_owned(), |problem| problem.message))
         }
     }
 }

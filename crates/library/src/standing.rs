@@ -37,7 +37,7 @@ impl Library {
             if over {
                 return Err(Error::NotEnabled {
                     skill: row.text.skill,
-                    why: "its only time has passed".to_owned(),
+                    why: "its scheduled time has passed".to_owned(),
                 });
             }
             let on = match self.taken_back(&row).await? {

@@ -299,7 +299,7 @@ impl Reader<'_> {
                 .hint(format!("write `{count}m` for minutes")),
             key => Problem::new(
                 format!("trigger_config.{key}"),
-                format!("`{count}` cannot be counted from now"),
+                format!("`{count}` is too far in the future"),
             )
             .hint("give a shorter time, or `at` with a date"),
         };

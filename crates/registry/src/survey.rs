@@ -73,8 +73,8 @@ impl<'a> Survey<'a> {
         } else {
             return Ok(());
         };
-        let help =
-            "take folders that hold no skills out of `paths`, and links to them out of the skills";
+        let help = "remove folders without skills from `paths`, and links to such folders from \
+                    the skill folders";
         Err(Diagnostic::new(Rule::TooManyFolders, message).with_help(help))
     }
 }

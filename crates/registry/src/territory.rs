@@ -56,7 +56,7 @@ impl AllowedFolders {
             return None;
         }
         let message = format!(
-            "it is a link to `{}`, which is in no folder of skills; it is not followed",
+            "it is a link to `{}`, which is outside the folders of skills and agents; it is not followed",
             real.display()
         );
         let help = if is_system(&real) {

@@ -83,7 +83,7 @@ impl Cron {
         let span = self.0.fields.year.span.clone();
         Err(error()
             .at(span)
-            .hint("no date that is left in its years matches"))
+            .hint("no future date in the given years matches"))
     }
 
     /// Returns the first fire later than `after`.

@@ -124,11 +124,13 @@ impl Scheduler {
         let missing = self.library().missing(&row.text.required_tools);
         let names: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
         match names.as_slice() {
-            [] if self.lacks_model(row) => "no model was configured at its time".to_owned(),
-            [] => "its tools were not available at its time".to_owned(),
-            [only] => format!("the tool {only} was not available at its time"),
+            [] if self.lacks_model(row) => {
+                "no model was configured at the scheduled time".to_owned()
+            }
+            [] => "its tools were not available at the scheduled time".to_owned(),
+            [only] => format!("the tool {only} was not available at the scheduled time"),
             _ => format!(
-                "the tools {} were not available at its time",
+                "the tools {} were not available at the scheduled time",
                 names.join(", ")
             ),
         }

@@ -130,7 +130,7 @@ pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
     let back = by.checked_neg().filter(|back| *back > SLACK)?;
     let back = words(back);
     Some(format!(
-        "the clock went back by {back}; slots that were already handled do not fire again"
+        "the clock went back by {back}; slots that were already handled do not run again"
     ))
 }
 
@@ -149,9 +149,8 @@ pub(crate) fn about_start(last: Timestamp, now: Timestamp, missed: u64) -> Optio
     let ahead = gap.checked_neg().filter(|ahead| *ahead > SLACK)?;
     let ahead = words(ahead);
     Some(format!(
-        "the newest run is {ahead} in the future: the clock was or is wrong, or `deft tick --now` \
-         was used; slots that were already handled do not fire again (`deft doctor` lists the \
-         affected skills)"
+        "the newest run is {ahead} in the future: wrong clock, or `deft tick --now`; slots that \
+         were already handled do not run again; `deft doctor` lists the affected skills"
     ))
 }
 
@@ -213,7 +212,7 @@ mod tests {
                         .to_owned()
                 ),
                 Some(
-                    "the clock went back by 2 h; slots that were already handled do not fire again"
+                    "the clock went back by 2 h; slots that were already handled do not run again"
                         .to_owned()
                 ),
                 None,
@@ -232,9 +231,9 @@ mod tests {
                 None,
                 None,
                 Some(
-                    "the newest run is 60 min in the future: the clock was or is wrong, or `deft \
-                     tick --now` was used; slots that were already handled do not fire again \
-                     (`deft doctor` lists the affected skills)"
+                    "the newest run is 60 min in the future: wrong clock, or `deft tick --now`; slots \
+                     that were already handled do not run again; `deft doctor` lists the affected \
+                     skills"
                         .to_owned()
                 ),
             ]

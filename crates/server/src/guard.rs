@@ -111,7 +111,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     let now = Instant::now();
     if server.stop.is_cancelled() && !OPEN.contains(&uri.path()) {
         let message = "deft is shutting down and accepts no requests";
-        return Err(Failure::input("stopping", message).hint("send it again after the next start"));
+        return Err(Failure::input("stopping", message).hint("retry after deft has restarted"));
     }
     let is_open_metrics = uri.path() == metrics::PATH && server.has_open_metrics;
     if OPEN.contains(&uri.path()) || is_open_metrics {

@@ -50,7 +50,7 @@ async fn take(
     // A request that cannot be a delivery costs neither a place nor the time that its body takes.
     server.hooks.admit(&hook, &headers)?;
     let place = server.deliveries.take(peer.0.ip()).ok_or_else(|| {
-        let message = format!("too many of the {PLACES} places for deliveries are taken");
+        let message = format!("too many deliveries in progress; the limit is {PLACES}");
         Failure::input("too_many_requests", message).hint("send it again in a second")
     })?;
     let body = read_body(request, LARGEST, server.limits.request_timeout).await?;

@@ -52,11 +52,11 @@ fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
     let health = |id: &str, summary: &str, is_refused: bool| {
         let reply = |description: &str| json!({"description": description, "content": {"application/json": {"schema": health}}});
         let mut responses = json!({
-            "200": reply("Yes."),
+            "200": reply("The check passed."),
             "default": {"$ref": "#/components/responses/problem"},
         });
         if is_refused {
-            responses["503"] = reply("No, for these reasons.");
+            responses["503"] = reply("Not ready; lists the reasons.");
         }
         json!({
             "operationId": id,
@@ -70,7 +70,7 @@ fn other_paths(health: &Schema) -> [(&'static str, Value); 3] {
     let query = |name: &str, schema: Value| json!({"name": name, "in": "query", "required": false, "schema": schema});
     let events = json!({
         "operationId": "get_events",
-        "summary": "Live events, as server-sent events",
+        "summary": "Stream events as server-sent events",
         "tags": ["events"],
         "x-scope": "read",
         "parameters": [

@@ -50,7 +50,7 @@ impl IdKind {
         match self {
             Self::Run => "deft runs list",
             Self::Job => "deft jobs list",
-            Self::Question => "deft approvals list",
+            Self::Question => "deft approvals list --all",
             Self::Grant => "deft approvals grants",
             Self::Conversation => "deft chat list",
         }
@@ -68,7 +68,7 @@ impl IdKind {
             Self::Grant => Failure::input("unknown_grant", message),
             Self::Conversation => Failure::input("unknown_conversation", message),
         };
-        failure.hint(format!("`{}` lists all", self.list()))
+        failure.hint(format!("`{}` shows all {}s", self.list(), self.noun()))
     }
 
     /// Returns the failure for a prefix of several ids. It names the candidates, because ids of one day begin
@@ -195,6 +195,7 @@ mod tests {
     fn an_unknown_id_says_where_to_look() {
         let (message, hint) = picked("x").unwrap_err();
         assert_eq!(message, "unknown approval `x`");
-        assert_eq!(hint.as_deref(), Some("`deft approvals list` lists all"));
+        let list = "`deft approvals list --all` shows all approvals";
+        assert_eq!(hint.as_deref(), Some(list));
     }
 }

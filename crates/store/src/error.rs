@@ -166,7 +166,7 @@ pub enum Error {
     },
 
     /// A line to restore does not contain a deleted row.
-    #[error("not a deleted row: `{line}`")]
+    #[error("invalid line in the trash file: `{line}`")]
     UnreadableLine {
         /// The start of the line.
         line: String,
@@ -195,9 +195,10 @@ impl Error {
             | Self::Backend { .. }
             | Self::Closed => None,
             Self::NotDone { .. } => Some("wait until it ends, or cancel it first"),
-            Self::Newer { .. } => {
-                Some("install the newer version of deft, or use another home; nothing was changed")
-            }
+            Self::Newer { .. } => Some(
+                "install the newer version of deft, or use another home with `--home DIR`; nothing \
+                 was changed",
+            ),
             Self::NotADatabase { .. } | Self::NotOurs { .. } => {
                 Some("move the file away or choose another place; nothing was changed")
             }

@@ -140,7 +140,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     family(Metric::Runs, ("deft.skill.runs", Some("deft_skill_runs_total")), Counter, "{run}",
         &["skill", "tier", "trigger", "status"], "Runs that ended."),
     family(Metric::RunDuration, ("deft.skill.run.duration", Some("deft_skill_run_duration_seconds")), Histogram(SECONDS), "s",
-        &["skill", "tier"], "How long runs took, waits included."),
+        &["skill", "tier"], "Run duration including waits."),
     family(Metric::Failures, ("deft.skill.consecutive_failures", Some("deft_skill_consecutive_failures")), Gauge, "{failure}",
         &["skill"], "Failures in a row of a stored skill."),
     family(Metric::Lag, ("deft.schedule.lag", Some("deft_schedule_lag_seconds")), Histogram(SECONDS), "s",

@@ -127,7 +127,10 @@ impl Index {
         for mut entry in entries {
             let full = entry.info.full_name();
             if !entry.info.builtin && builtin.contains(&full) {
-                tracing::warn!(tool = full, "a built-in tool has the same name and is kept");
+                tracing::warn!(
+                    tool = full,
+                    "a built-in tool has the same name and is used instead"
+                );
             }
             entry.info.shown = index.shown(&entry.info, &builtin);
             // The first entry wins, so a server cannot replace a built-in tool.

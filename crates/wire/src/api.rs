@@ -187,9 +187,9 @@ pub struct ScheduleRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FiresQuery {
-    /// Only fires after this instant. Default: now.
+    /// Only runs after this time. Default: now.
     pub from: Option<String>,
-    /// Number of fires, up to 1000. Default: 10.
+    /// Number of runs, up to 1000. Default: 10.
     #[schemars(range(min = 1, max = 1000))]
     pub count: Option<u32>,
 }

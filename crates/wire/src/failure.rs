@@ -94,7 +94,8 @@ impl Failure {
     pub fn file(path: &Path, what: &str, problem: &std::io::Error) -> Self {
         use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         let refused = matches!(problem.kind(), PermissionDenied | ReadOnlyFilesystem);
-        let hint = "change its permissions (`ls -ld` shows them), or choose another home with `--home DIR`";
+        let hint =
+            "change its permissions (`ls -ld` shows them), or use another home with `--home DIR`";
         Self::unusable(path, what, problem).maybe_hint(refused.then(|| hint.to_owned()))
     }
 

@@ -21,9 +21,9 @@ impl Machine {
     /// Applies `event`, recorded at `at`, to the state. Fails if the event does not fit the state.
     pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Divergence> {
         match event {
-            Event::Prepared(_) if self.origin.is_some() => {
-                Err(Divergence("the run is prepared after it began".to_owned()))
-            }
+            Event::Prepared(_) if self.origin.is_some() => Err(Divergence(
+                "the run was prepared after it had begun".to_owned(),
+            )),
             // The process that starts the run has read it already.
             Event::Prepared(_) => Ok(()),
             Event::Started(started) => self.started(at, started),
@@ -108,7 +108,7 @@ impl Machine {
 
     fn started(&mut self, at: Timestamp, started: &RunStart) -> Result<(), Divergence> {
         if self.origin.is_some() {
-            return Err(Divergence("the run begins twice".to_owned()));
+            return Err(Divergence("the run began twice".to_owned()));
         }
         self.origin = Some(Origin {
             started: started.clone(),
@@ -144,7 +144,7 @@ impl Machine {
     fn thought(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "continues after it has ended"));
+            return Err(misplaced(path, "continued after it had ended"));
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Machine {
             return self.over(at, Phase::Skipped);
         }
         if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "is skipped after it has ended"));
+            return Err(misplaced(path, "was skipped after it had ended"));
         }
         self.open_item(at)?;
         self.tried(at)?.state = TryState::Skipped;
@@ -167,7 +167,7 @@ impl Machine {
     fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         if self.frames[at.frame].plan.steps[at.step].list.is_none() {
-            return Err(misplaced(path, "is not a loop"));
+            return Err(misplaced(path, "listed items, but is not a loop"));
         }
         self.open(at);
         let state = self.state(at);
@@ -199,7 +199,10 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.state(at).phase != Phase::Asking {
-            return Err(misplaced(path, "was not asked about"));
+            return Err(misplaced(
+                path,
+                "got an answer, but no question was pending",
+            ));
         }
         self.unpause(now, at.frame);
         self.state(at).answer = Some(answer);
@@ -239,7 +242,12 @@ impl Machine {
             | TryState::Waiting { .. }
             | TryState::Ended(_)
             | TryState::Failed(_)
-            | TryState::Skipped => return Err(misplaced(path, "does not run a skill")),
+            | TryState::Skipped => {
+                return Err(misplaced(
+                    path,
+                    "began a nested skill, but did not call one",
+                ));
+            }
         };
         frame.healed_before = tried.heals;
         frame.prefix = match tried.attempts {
@@ -352,7 +360,7 @@ impl Machine {
     fn locate_pending(&mut self, path: &Path) -> Result<Position, Divergence> {
         let at = self.locate(path)?;
         if at.item.is_some() || self.state(at).phase != Phase::Pending {
-            return Err(misplaced(path, "has begun already"));
+            return Err(misplaced(path, "began twice"));
         }
         Ok(at)
     }

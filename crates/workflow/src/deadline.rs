@@ -138,7 +138,10 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let Some(TryState::Inside { frame, .. }) = self.try_state(at) else {
-            return Err(misplaced(path, "does not run a skill"));
+            return Err(misplaced(
+                path,
+                "reached the deadline of a nested skill, but runs none",
+            ));
         };
         let outer = *frame;
         let mut inside = vec![false; self.frames.len()];

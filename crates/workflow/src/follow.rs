@@ -26,15 +26,21 @@ impl Machine {
         let judging = matches!(*begun.call, Call::Condition);
         let verifying = matches!(*begun.call, Call::Expect { .. });
         if verifying != self.tried(at)?.held.is_some() {
-            return Err(misplaced(&begun.path, "begins without the value it has"));
+            return Err(misplaced(
+                &begun.path,
+                "began a check without a result, or a call before its result was checked",
+            ));
         }
         if !matches!(self.tried(at)?.state, TryState::Idle | TryState::Ready) {
-            return Err(misplaced(&begun.path, "begins while it is running"));
+            return Err(misplaced(
+                &begun.path,
+                "began a call while another one was in flight",
+            ));
         }
         self.open_item(at)?;
         let state = self.state(at);
         if !state.phase.is_open() {
-            return Err(misplaced(&begun.path, "begins after it has ended"));
+            return Err(misplaced(&begun.path, "began a call after it had ended"));
         }
         state.started_at.get_or_insert(now);
         if !judging && at.item.is_none() {
@@ -80,7 +86,7 @@ impl Machine {
             | TryState::Skipped => false,
         };
         if !fits {
-            return Err(misplaced(&ended.path, "ends without having begun"));
+            return Err(misplaced(&ended.path, "ended a call that had not begun"));
         }
         if ended.error.is_some() {
             tried.failure.clone_from(&ended.error);
@@ -250,7 +256,7 @@ impl Machine {
             failure, attempt, ..
         } = &self.tried(at)?.state
         else {
-            return Err(misplaced(path, "was not being healed"));
+            return Err(misplaced(path, "ended a heal that had not begun"));
         };
         let (failure, attempt) = (failure.clone(), *attempt);
         let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
@@ -266,7 +272,7 @@ impl Machine {
     pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if !matches!(self.tried(at)?.state, TryState::Waiting { .. }) {
-            return Err(misplaced(path, "was not waiting"));
+            return Err(misplaced(path, "ended a wait that had not begun"));
         }
         self.again(now, at)
     }
@@ -325,7 +331,7 @@ impl Machine {
         state.going = state
             .going
             .checked_sub(1)
-            .ok_or_else(|| Divergence("an item ends that is not running".to_owned()))?;
+            .ok_or_else(|| Divergence("a loop ended an item that had not begun".to_owned()))?;
         state.advance_head();
         self.next_items(at);
         Ok(())

@@ -76,7 +76,7 @@ pub enum Ask {
 
 /// The recorded events do not fit the plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the recorded events do not fit the skill: {0}")]
+#[error("the journal does not fit the skill: {0}")]
 pub struct Divergence(pub(crate) String);
 
 /// Settings that apply to all runs.

@@ -59,9 +59,8 @@ impl Machine {
         let frame = &mut self.frames[at.frame];
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
-            return Err(Divergence(
-                "a step that is not running is started again".to_owned(),
-            ));
+            let path = self.path(at);
+            return Err(misplaced(&path, "was reopened, but is not running"));
         }
         state.phase = Phase::Pending;
         frame.open -= 1;
@@ -76,7 +75,8 @@ impl Machine {
         let frame = &mut self.frames[index];
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
-            return Err(Divergence("a step ends that is not running".to_owned()));
+            let path = self.path(at);
+            return Err(misplaced(&path, "ended, but is not running"));
         }
         state.phase = phase;
         frame.open -= 1;
@@ -152,18 +152,20 @@ impl Machine {
             state.tries.push(Try::default());
         }
         if at.item.is_some() != state.items.is_some() {
-            return Err(Divergence("a loop and its items do not fit".to_owned()));
+            return Err(Divergence(
+                "a loop began before its items were listed, or a step without items began one"
+                    .to_owned(),
+            ));
         }
-        state
-            .tries
-            .get_mut(at.item.unwrap_or(0))
-            .ok_or_else(|| Divergence("there is no such item".to_owned()))
+        state.tries.get_mut(at.item.unwrap_or(0)).ok_or_else(|| {
+            Divergence("an item was not among the listed items of its loop".to_owned())
+        })
     }
 }
 
-/// Returns the error for an event that does not fit the state of its step.
+/// Returns the error for an event that does not fit the state of its step. `what` names the event.
 pub(crate) fn misplaced(path: &Path, what: &str) -> Divergence {
-    Divergence(format!("`{path}` {what}"))
+    Divergence(format!("step `{path}` {what}"))
 }
 
 /// Returns the value of a step whose failure is tolerated, in the form that the seeds' detect steps expect.

@@ -36,11 +36,11 @@ impl Machine {
         let inner = tried.inner.filter(|_| tried.state == TryState::Ready);
         let frame = match inner {
             Some(frame) if self.frames[frame].left => frame,
-            _ => return Err(misplaced(path, "is resumed without having failed")),
+            _ => return Err(misplaced(path, "was resumed, but had not failed")),
         };
         self.open_item(at)?;
         if !self.state(at).phase.is_open() {
-            return Err(misplaced(path, "is resumed after it has ended"));
+            return Err(misplaced(path, "was resumed after it had ended"));
         }
         let tried = self.tried(at)?;
         tried.attempts = attempt;

@@ -148,7 +148,12 @@ impl Machine {
                 cached: false,
                 ms: ended.ms,
             },
-            _ => return Err(misplaced(&ended.path, "has nothing to check")),
+            _ => {
+                return Err(misplaced(
+                    &ended.path,
+                    "ended a call whose result cannot be checked",
+                ));
+            }
         };
         tried.held = Some(Arc::new(held));
         self.again(now, at)
@@ -245,7 +250,8 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let frame = &mut self.frames[index];
         if frame.verdict != Verdict::Open || frame.left {
-            return Err(misplaced(&begun.path, "are already checked"));
+            let what = format!("the check of `{}` began twice", begun.path);
+            return Err(Divergence(what));
         }
         frame.verdict = Verdict::Asked { at: now };
         frame.asked = begun.attempt;
@@ -261,7 +267,8 @@ impl Machine {
         let frame = &mut self.frames[index];
         let asked = matches!(frame.verdict, Verdict::Asked { .. });
         if !asked || frame.asked != ended.attempt {
-            return Err(misplaced(&ended.path, "are checked without a request"));
+            let what = format!("the check of `{}` ended without having begun", ended.path);
+            return Err(Divergence(what));
         }
         frame.verdict = match (&ended.error, &ended.next) {
             (None, _) => Verdict::Met,

@@ -37,7 +37,7 @@ use state::{Agent, CallState, Target, TurnState};
 
 /// The recorded events do not fit an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the recorded events do not fit an agent: {0}")]
+#[error("the journal does not fit an agent: {0}")]
 pub struct Divergence(pub(crate) String);
 
 /// The state of an agent and of the agents below it.

@@ -52,7 +52,7 @@ pub(crate) enum Conversations {
         #[arg(long, value_name = "N", default_value = "20")]
         limit: u32,
     },
-    /// Delete a conversation with all its messages; `deft undo` brings it back
+    /// Delete a conversation with all its messages; `deft undo` restores it
     Delete {
         /// The conversation id, a prefix of it, or `last`
         id: String,

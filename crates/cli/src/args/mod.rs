@@ -177,7 +177,7 @@ pub(crate) enum Command {
     /// Create, list and revoke HTTP API tokens
     #[command(subcommand)]
     Tokens(Tokens),
-    /// List and test hooks, the addresses at which other programs fire skills
+    /// List and test hooks: addresses that other programs call to start skills
     #[command(subcommand)]
     Hooks(Hooks),
     /// Undo the last deletion

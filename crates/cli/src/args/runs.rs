@@ -78,14 +78,14 @@ pub(crate) enum Runs {
     },
     /// Export a run with its events and its skill as one JSON document
     Export(Export),
-    /// Delete old finished runs with their events and results; `deft undo` brings them back
+    /// Delete old finished runs with their events and results; `deft undo` restores them
     Prune(RunPrune),
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(group(ArgGroup::new("age").required(true).args(["before", "older_than"])))]
 pub(crate) struct RunPrune {
-    /// Delete runs that ended before this instant, such as `2026-01-31` or `2026-01-31T12:00:00Z`
+    /// Delete runs that ended before this time, such as `2026-01-31` or `2026-01-31T12:00:00Z`
     #[arg(long, value_name = "TIME")]
     pub before: Option<String>,
     /// Delete runs that ended longer ago than this, such as `30d`

@@ -14,13 +14,13 @@ pub(crate) enum Schedule {
     },
     /// Show the next runs of a skill
     Next(Next),
-    /// Show when an expression would fire
+    /// Show the next times of a schedule expression
     Preview(Preview),
     /// Simulate a period and show which slots run, are missed or are coalesced
     Simulate(Simulate),
     /// Set the schedule of a skill, in words or as a cron expression
     Add(ScheduleAdd),
-    /// Stop a skill from firing until it is resumed
+    /// Disable a skill until it is resumed
     Pause {
         /// The skill, by id or name
         #[arg(required = true, add = complete::skills())]
@@ -55,7 +55,7 @@ pub(crate) struct ScheduleAdd {
     /// The skill, by id or name
     #[arg(add = complete::skills())]
     pub name: String,
-    /// When it fires, in words or as a cron expression
+    /// The schedule, in words or as a cron expression
     #[arg(required = true, value_name = "WHEN")]
     pub when: Vec<String>,
     /// The time zone [default: the host's]
@@ -68,10 +68,10 @@ pub(crate) struct Next {
     /// The skill, by id or name
     #[arg(add = complete::skills())]
     pub name: String,
-    /// Number of fires to show
+    /// Number of runs to show
     #[arg(short, default_value_t = 5, value_parser = count())]
     pub n: u32,
-    /// Show fires after this instant [default: now]
+    /// Show runs after this time [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     #[command(flatten)]
@@ -86,10 +86,10 @@ pub(crate) struct Preview {
     /// The time zone [default: the host's]
     #[arg(long, value_name = "ZONE")]
     pub tz: Option<String>,
-    /// Show fires after this instant [default: now]
+    /// Show runs after this time [default: now]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
-    /// Number of fires to show
+    /// Number of runs to show
     #[arg(short, default_value_t = 5, value_parser = count())]
     pub n: u32,
 }

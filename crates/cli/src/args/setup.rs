@@ -48,7 +48,7 @@ pub(crate) enum Tokens {
     Add {
         /// A name for the token, such as the program or device that uses it
         name: String,
-        /// The scope: reading, also running skills, or everything
+        /// What the token allows
         #[arg(long, value_enum)]
         scope: TokenScopeArg,
     },

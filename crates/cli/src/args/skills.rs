@@ -61,7 +61,7 @@ pub(crate) enum Skills {
         #[arg(add = complete::skills())]
         name: String,
     },
-    /// Delete a stored skill, or a skill file in the home; `deft undo` brings it back
+    /// Delete a stored skill, or a skill file in the home; `deft undo` restores it
     Delete {
         /// The skill's id, number or name
         #[arg(add = complete::skills())]

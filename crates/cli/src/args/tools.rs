@@ -76,7 +76,7 @@ pub(crate) enum Mcp {
     },
     /// Sign in to a server that requires OAuth
     Login(McpLogin),
-    /// Forget the sign-in to a server
+    /// Sign out of a server
     Logout {
         /// The server's name
         name: String,
@@ -150,7 +150,7 @@ pub(crate) struct McpLogin {
     /// A scope to request in addition to those that the server names (repeatable)
     #[arg(long = "scope", value_name = "SCOPE")]
     pub scopes: Vec<String>,
-    /// Print the sign-in address, and read the address the browser ends at from the prompt or a pipe
+    /// Print the sign-in address, and read the URL of the redirect from the prompt or a pipe
     #[arg(long)]
     pub no_browser: bool,
     /// How long to wait for the browser [default: 5m]

@@ -137,7 +137,7 @@ fn validate(workspace: &Workspace, output: &Output) -> Done {
         }
         let place = file.display();
         output.note(&match (problems.len(), checked.exists) {
-            (0, true) => format!("{place} is fine"),
+            (0, true) => format!("{place} is valid"),
             (0, false) => format!("{place} does not exist; all settings have their defaults"),
             (count, _) => counted(count, "problem"),
         });

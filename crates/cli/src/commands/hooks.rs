@@ -33,7 +33,7 @@ fn test(name: &str, payload: Option<&Path>, global: &Global, output: &Output) ->
         match (&one.run, &one.error) {
             (Some(run), _) => output.data(format!("{run} {skill}"))?,
             (None, why) => {
-                let why = why.as_deref().unwrap_or("no reason is known");
+                let why = why.as_deref().unwrap_or("no reason was given");
                 output.note(&format!("`{skill}` was not started: {why}"));
             }
         }

@@ -53,7 +53,7 @@ fn sentence(noun: &str, change: &ScheduleChange, now: Timestamp) -> String {
         }
         ScheduleAction::Removed => {
             let skill = &change.skill;
-            format!("{name} removed; `{skill}` no longer runs by itself")
+            format!("{name} removed; `{skill}` has no schedule now")
         }
         ScheduleAction::Deleted => format!("reminder `{}` deleted", change.name),
     }

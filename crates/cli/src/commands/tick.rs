@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Tick, global: &Global, output: &Output) -> Done {
     if let Some(at) = at.filter(|at| tick::is_ahead(*at)) {
         let until = time::show(at, &app.zone);
         output.note(&format!(
-            "warning: slots up to {until} are now marked as handled; they will not fire again at their real time"
+            "warning: slots up to {until} are now marked as handled; they will not run again at their real time"
         ));
     }
     let report = tick::tick(&app, &home, at)?;

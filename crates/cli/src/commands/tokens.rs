@@ -51,13 +51,13 @@ fn list(global: &Global, output: &Output) -> Done {
         output.document(&list)?;
     } else if list.tokens.is_empty() {
         output.note("only the token of the owner, in the file `token` of the home");
-        output.note("hint: `deft tokens add NAME --scope read` makes another one");
+        output.note("hint: `deft tokens add NAME --scope read` creates another one");
     } else {
         let zone = workspace.home_to_read()?.moment().zone;
         let columns = [
             Column::keep("token"),
             Column::keep("scope"),
-            Column::keep("made"),
+            Column::keep("created"),
         ];
         let row = |token: &TokenView| {
             let made = when::short(token.created_at, Timestamp::now(), &zone);

@@ -68,7 +68,7 @@ fn ready_line(ready: &Ready, begun: Instant) -> String {
 fn greet(seeded: usize) {
     let first = match seeded {
         0 => "this is the first start".to_owned(),
-        _ => format!("this home is new: {seeded} files were put into its `skills` folder"),
+        _ => format!("this home is new: created {seeded} files in `skills`"),
     };
     let text = format!(
         "\n{first}.\n`hello-deft` leaves a notice here every minute, three times; then it removes \

@@ -23,7 +23,10 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
     let skills = world.json(&["skills", "doctor", "--json"]);
     assert_eq!(found(&skills, "skills.clash").len(), 1, "{skills:#}");
     let list = world.run(&["skills", "list"]);
-    assert!(list.contains("disabled: a record has its name"), "{list}");
+    assert!(
+        list.contains("disabled: a record has the same id"),
+        "{list}"
+    );
     let listed = world.json(&["skills", "list", "--json"]);
     let file = &listed["skills"][0];
     assert_eq!(

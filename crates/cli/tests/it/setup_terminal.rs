@@ -162,7 +162,7 @@ fn exported_skills_are_not_proposed() {
     terminal.until(MODEL).keys(DOWN).keys(ENTER);
     let screen = decline(terminal);
     assert!(
-        screen.contains("all skills that were found are read already"),
+        screen.contains("all skill folders found are configured already"),
         "{screen}"
     );
     // Another skill of the same program is proposed.
@@ -215,7 +215,9 @@ fn a_typed_key_and_a_second_try() {
     let mut terminal = start(&world, 80, &[("ANTHROPIC_BASE_URL", server.url.as_str())]);
     for key in ["sk-ant-wrong-0123456789", "sk-ant-right-0123456789"] {
         terminal.until(MODEL).keys(ENTER);
-        terminal.until("Whose API key do you have?").keys(ENTER);
+        terminal
+            .until("Which provider is your API key for?")
+            .keys(ENTER);
         terminal.until("(not shown)").keys(&format!("{key}\r"));
         terminal.until("Model:").keys(ENTER);
         if key.contains("wrong") {

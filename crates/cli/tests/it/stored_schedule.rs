@@ -74,7 +74,7 @@ fn records_are_listed_with_their_zone() {
     assert!(text.contains("disabled: by a person"), "{text}");
     let told = world.run(&["schedule", "next", "report"]);
     assert!(
-        told.contains("`report` is disabled (by a person); if enabled, it would fire at:"),
+        told.contains("`report` is disabled (by a person); if enabled, it would run at:"),
         "{told}"
     );
 }

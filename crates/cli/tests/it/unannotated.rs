@@ -100,7 +100,7 @@ fn always_is_remembered_until_it_is_taken_back_or_the_tool_changes() {
     assert_eq!(world.code(&["tools", "forget", "post"]), 2);
     let shown = world.run(&["tools", "show", "post"]);
     assert!(
-        shown.contains("asked about in chats: its server does not say"),
+        shown.contains("chats ask before each call: the server does not say"),
         "{shown}"
     );
     chat(&world, &["a"], "Done 3.");
@@ -111,7 +111,7 @@ fn always_is_remembered_until_it_is_taken_back_or_the_tool_changes() {
     chat(&world, &["no"], "Done 4.");
     let shown = world.run(&["tools", "show", "post"]);
     assert!(
-        shown.contains("it has changed since you said always"),
+        shown.contains("the tool has changed since you chose `always`"),
         "{shown}"
     );
 }

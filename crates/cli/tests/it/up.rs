@@ -29,7 +29,7 @@ fn the_first_start_shows_life() {
     let world = World::new();
     world.write("home/skills/ticking.yaml", TICKING);
     let mut daemon = Daemon::start(&world);
-    daemon.until("this home is new: 26 files were put into its `skills` folder");
+    daemon.until("this home is new: created 26 files in `skills`");
     daemon.until("deft run countdown");
     daemon.until("INFO notice: ticking: tick, tock");
     daemon.until("INFO `ticking` succeeded run=run_");

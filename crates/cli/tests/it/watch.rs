@@ -78,7 +78,7 @@ fn without_watches_it_polls() {
     };
     let report = String::from_utf8(run("skills doctor").output().unwrap().stdout).unwrap();
     assert!(
-        report.contains("warning   skills.watch: changes are noticed by polling only"),
+        report.contains("warning   skills.watch: file changes are found only by polling"),
         "{report}"
     );
     let mut child = run("skills watch").spawn().unwrap();

@@ -22,7 +22,7 @@ pub(super) fn live(
     let status = match sandbox::keep_only(data, words).and_then(|()| guard.close(spawn)) {
         Ok(isolation) => serve(engine, &Reply::Ready(isolation)),
         Err(error) => {
-            let text = format!("the child cannot shut itself in: {error}");
+            let text = format!("the child cannot enable the sandbox: {error}");
             let _ = write(rustix::stdio::stderr(), text.as_bytes());
             3
         }

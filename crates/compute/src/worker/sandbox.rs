@@ -32,7 +32,7 @@ const HEAP_BYTES: usize = 32 << 20;
 /// forking copies a table with an entry per page.
 #[expect(
     unsafe_code,
-    reason = "the allocator of the C library has no safe face"
+    reason = "`sbrk`, `mallopt` and `madvise` have no safe wrapper for the heap"
 )]
 pub(super) fn widen_heap() {
     let Ok(bytes) = i32::try_from(HEAP_BYTES) else {

@@ -70,7 +70,7 @@ impl Checker {
         let prefix: String = above.iter().map(|part| format!("{part}.")).collect();
         let hint = match nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{prefix}{near}`?"),
-            None => format!("known here: {}", known.join(", ")),
+            None => format!("known keys: {}", known.join(", ")),
         };
         let message = format!("unknown key `{}`", shown(path));
         self.report(node, path, message, Some(hint));
@@ -95,7 +95,7 @@ impl Checker {
                 (None, None) => "neither `command` nor `url`",
                 (Some(_), None) | (None, Some(_)) => continue,
             };
-            let hint = "a server is a program (`command`) or an address (`url`)".to_owned();
+            let hint = "give either `url` or `command`".to_owned();
             let message = format!("the server `{name}` has {message}");
             self.report(node, &path, message, Some(hint));
         }

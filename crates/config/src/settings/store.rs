@@ -23,8 +23,8 @@ pub(super) struct AddressError {
 pub(super) fn parse(url: &str) -> Result<&str, AddressError> {
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {
         return Err(AddressError {
-            message: "names a PostgreSQL database, which comes later".to_owned(),
-            hint: "leave it out: the database is then `data/deft.db` in the home".to_owned(),
+            message: "names a PostgreSQL database, which is not supported".to_owned(),
+            hint: "leave it out to use `data/deft.db` in the home".to_owned(),
         });
     }
     let path = url

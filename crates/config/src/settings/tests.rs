@@ -43,7 +43,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[time]\ncolour = 1\n",
-        "2: unknown key `time.colour` | known here: zone",
+        "2: unknown key `time.colour` | known keys: zone",
     ),
     ("skills = 3\n", "1: `skills` is a section: write `[skills]`"),
     ("[skills\n", "1: not TOML: unclosed table, expected `]`"),
@@ -73,15 +73,15 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[store]\nurl = \"postgres://h/db\"\n",
-        "2: `store.url` names a PostgreSQL database, which comes later | leave it out: the database is then `data/deft.db` in the home",
+        "2: `store.url` names a PostgreSQL database, which is not supported | leave it out to use `data/deft.db` in the home",
     ),
     (
         "[mcp_servers.a]\nargs = []\n",
-        "1: the server `a` has neither `command` nor `url` | a server is a program (`command`) or an address (`url`)",
+        "1: the server `a` has neither `command` nor `url` | give either `url` or `command`",
     ),
     (
         "[mcp_servers.a]\ncommand = \"x\"\nurl = \"http://x\"\n",
-        "1: the server `a` has both `command` and `url` | a server is a program (`command`) or an address (`url`)",
+        "1: the server `a` has both `command` and `url` | give either `url` or `command`",
     ),
     (
         "[mcp_servers.\"a.b\"]\ncommand = \"x\"\n",

@@ -85,7 +85,7 @@ async fn a_model_that_failed_is_asked_again_and_finished_calls_are_not_made_agai
     ];
     assert_eq!(said(&world).await, expected);
     let again = resume(&world, &row, false).await.unwrap_err();
-    assert!(again.contains("there is nothing to resume"), "{again}");
+    assert!(again.contains("it already ended as `success`"), "{again}");
 }
 
 #[tokio::test]

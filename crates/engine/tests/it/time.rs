@@ -326,7 +326,7 @@ async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
         let refused = t.world.engine.library().enable("once").await.unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "skill `once` cannot be enabled: its only time has passed"
+            "skill `once` cannot be enabled: its scheduled time has passed"
         );
         // A slot past its misfire window ends the one-shot without a run.
         t.add(record("Old", json!({"at": "2026-01-26T14:00:00Z"}), "act"))

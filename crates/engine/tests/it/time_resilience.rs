@@ -116,15 +116,15 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
         assert_eq!(t.slots("reminder").await, Vec::<String>::new());
         let ticked = t.tick("13:32").await;
         assert_eq!((ticked.missed, ticked.passed.len()), (1, 1));
-        let missed = "13:30 missed: the tool `later` was not available at its time";
+        let missed = "13:30 missed: the tool `later` was not available at the scheduled time";
         assert_eq!(t.slots("reminder").await, [missed]);
         assert_eq!(t.standing("reminder").await, "off (one_shot_done)");
         assert_eq!(
             t.notices().await,
             [
-                "failure: `reminder` was missed: the tool `later` was not available at its time\n\
-              it was planned for today at 13:30 and will not run again; `deft run reminder` runs \
-              it now"
+                "failure: `reminder` was missed: the tool `later` was not available at the \
+                 scheduled time\nit was planned for today at 13:30 and will not run again; \
+                 `deft run reminder` runs it now"
             ]
         );
         // It is over, even if the tool appears later.

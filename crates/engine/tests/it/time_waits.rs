@@ -100,7 +100,7 @@ async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
         t.add(with(idle, check)).await;
         let fails = t.install_moody();
         t.tick("13:30").await;
-        let waits = "the check before the run cannot be executed: too many";
+        let waits = "the check before the run failed: too many";
         for skill in ["thinks", "idle"] {
             let run = t.runs(skill).await.remove(0);
             assert_eq!(run.waits_for(), Some(format!("tool: {waits}").as_str()));

@@ -64,7 +64,7 @@ pub(super) fn drop_kept(draft: &mut Draft<'_>) {
     let kept: Vec<String> = draft.record.keys().filter(kept).cloned().collect();
     for key in kept {
         json::take(&mut draft.record, &key);
-        draft.note(format!("left out {key}, which deft keeps itself"));
+        draft.note(format!("left out {key}, which deft sets itself"));
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn read(draft: &mut Draft<'_>) {
             continue;
         };
         let (list, note) = match value {
-            Value::String(text) => (Some(parts(text)), format!("made {key} a list")),
+            Value::String(text) => (Some(parts(text)), format!("converted {key} to a list")),
             Value::Array(items) => (names(items), format!("cleaned {key}")),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => continue,
         };
@@ -62,7 +62,7 @@ pub(super) fn prose(draft: &mut Draft<'_>) {
     if let Some(lines) = lines.filter(|lines| !lines.is_empty()) {
         let text = lines.join("\n");
         draft.record.insert("instructions".to_owned(), text.into());
-        draft.note("made instructions one text");
+        draft.note("joined instructions into one string");
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn counts(draft: &mut Draft<'_>) {
         };
         if *value != Value::Number(number.clone()) {
             *value = Value::Number(number);
-            notes.push(format!("made {key} a number"));
+            notes.push(format!("converted {key} to a number"));
         }
     }
     draft.applied.extend(notes);
@@ -102,7 +102,7 @@ pub(super) fn truths(draft: &mut Draft<'_>) {
         };
         if let Some(truth) = truth(value) {
             *value = Value::Bool(truth);
-            notes.push(format!("made {key} true or false"));
+            notes.push(format!("converted {key} to a boolean"));
         }
     }
     draft.applied.extend(notes);

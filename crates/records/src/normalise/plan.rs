@@ -41,7 +41,7 @@ pub(super) fn from_root(draft: &mut Draft<'_>) {
     draft
         .record
         .insert("execution_plan".to_owned(), json!([step]));
-    draft.note(format!("made execution_plan of {tool} and {parameters}"));
+    draft.note(format!("built execution_plan from {tool} and {parameters}"));
 }
 
 /// Converts every step to the form `{id, toolName, parameters}` (S0.3).
@@ -60,7 +60,7 @@ pub(crate) fn shape_steps(plan: &mut Value, notes: &mut Vec<String>) {
         // A single name is a call without arguments.
         if !text.trim().is_empty() && !text.contains(char::is_whitespace) {
             *plan = json!([{"toolName": text}]);
-            notes.push("made execution_plan a list".to_owned());
+            notes.push("converted execution_plan to a list".to_owned());
         }
     }
     if let Value::Object(object) = plan {
@@ -69,7 +69,7 @@ pub(crate) fn shape_steps(plan: &mut Value, notes: &mut Vec<String>) {
             .iter()
             .find_map(|key| object.get(*key).filter(|v| v.is_array()));
         *plan = steps.cloned().unwrap_or_else(|| json!([object]));
-        notes.push("made execution_plan a list".to_owned());
+        notes.push("converted execution_plan to a list".to_owned());
     }
     let Value::Array(steps) = plan else {
         return;
@@ -81,7 +81,7 @@ pub(crate) fn shape_steps(plan: &mut Value, notes: &mut Vec<String>) {
             .filter(|name| !name.contains(char::is_whitespace));
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             *step = json!({"toolName": name});
-            notes.push("made execution_plan a list of mappings".to_owned());
+            notes.push("converted execution_plan to a list of mappings".to_owned());
         }
     }
     let mut objects: Vec<&mut Object> = steps.iter_mut().filter_map(Value::as_object_mut).collect();

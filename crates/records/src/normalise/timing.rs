@@ -197,7 +197,7 @@ pub(super) fn intervals(draft: &mut Draft<'_>) {
     }
     settle(draft, &key, ("interval_minutes", value));
     draft.note(match key.as_str() {
-        "interval_minutes" => "made interval_minutes a number".to_owned(),
+        "interval_minutes" => "converted interval_minutes to a number".to_owned(),
         _ => format!("turned {key} into interval_minutes"),
     });
 }

@@ -46,7 +46,7 @@ pub(super) fn wrap(draft: &mut Draft<'_>) {
     if let Some(Value::String(text)) = draft.record.get("trigger_config") {
         let config = json!({"schedule": text});
         draft.record.insert("trigger_config".to_owned(), config);
-        draft.note("took trigger_config for a schedule");
+        draft.note("read trigger_config as a schedule");
     }
     let config = draft.record.get("schedule").is_some_and(Value::is_object);
     if config && !draft.record.contains_key("trigger_config") {

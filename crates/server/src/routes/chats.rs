@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/chats",
-            "Conversations, latest first",
+            "List conversations, latest first",
             Read,
             list,
         ),
@@ -44,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/chats/{id}",
-            "A conversation with its messages",
+            "Show a conversation with its messages",
             Read,
             show,
         ),

@@ -34,7 +34,7 @@ fn state_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/status",
-            "The state of the home",
+            "Show the state of the home",
             Read,
             show_status,
         ),
@@ -55,14 +55,14 @@ fn state_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/hooks",
-            "Webhooks and the skills that they fire",
+            "List hooks and the skills that they start",
             Read,
             list_hooks,
         ),
         Route::new(
             Get,
             "/api/v1/logs",
-            "The last lines of the log, oldest first",
+            "Show the last lines of the log, oldest first",
             Read,
             show_log,
         ),
@@ -76,14 +76,14 @@ fn memory_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/memory",
-            "Facts that agents remember",
+            "List the facts that agents stored",
             Read,
             list_facts,
         ),
         Route::new(
             Delete,
             "/api/v1/memory/{id}",
-            "Forget a fact",
+            "Delete a fact",
             Admin,
             forget_fact,
         ),
@@ -97,14 +97,14 @@ fn other_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/trash",
-            "Deleted items, latest first",
+            "List deleted items, latest first",
             Read,
             list_trash,
         ),
         Route::new(
             Post,
             "/api/v1/undo",
-            "Restore the item deleted last",
+            "Restore the last deleted item",
             Admin,
             undo,
         ),
@@ -118,7 +118,7 @@ fn other_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/schemas/{kind}",
-            "A JSON Schema: `skill`, `workflow`, `record`, `agent`, `config` or `events`",
+            "Get a JSON Schema: `skill`, `workflow`, `record`, `agent`, `config` or `events`",
             Read,
             show_schema,
         ),

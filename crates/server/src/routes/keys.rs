@@ -16,7 +16,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/secrets",
-            "Secrets by name; never their values",
+            "List secrets by name, without their values",
             Read,
             list_secrets,
         ),
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/tokens",
-            "Make a token; it is shown once",
+            "Create a token; it is shown only once",
             Admin,
             add_token,
         )

@@ -27,7 +27,7 @@ fn approval_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/approvals",
-            "Pending approvals",
+            "List pending approvals",
             Read,
             questions,
         ),
@@ -45,7 +45,13 @@ fn approval_routes() -> Vec<Route> {
             Run,
             reject,
         ),
-        Route::new(Get, "/api/v1/grants", "Standing approvals", Read, grants),
+        Route::new(
+            Get,
+            "/api/v1/grants",
+            "List standing approvals",
+            Read,
+            grants,
+        ),
         Route::new(
             Delete,
             "/api/v1/grants/{id}",
@@ -62,7 +68,7 @@ fn notice_routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/notices",
-            "Notices, newest first",
+            "List notices, newest first",
             Scope::Read,
             messages,
         ),
@@ -80,7 +86,13 @@ fn job_routes() -> Vec<Route> {
     use Scope::{Admin, Read, Run};
     use Verb::{Get, Post};
     vec![
-        Route::new(Get, "/api/v1/jobs", "Jobs, newest first", Read, list_jobs),
+        Route::new(
+            Get,
+            "/api/v1/jobs",
+            "List jobs, newest first",
+            Read,
+            list_jobs,
+        ),
         Route::new(Post, "/api/v1/jobs", "Queue a job", Run, queue),
         Route::new(
             Post,
@@ -96,7 +108,7 @@ fn job_routes() -> Vec<Route> {
             Admin,
             resume,
         ),
-        Route::new(Get, "/api/v1/jobs/{id}", "A job", Read, show_job),
+        Route::new(Get, "/api/v1/jobs/{id}", "Show a job", Read, show_job),
     ]
 }
 

@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Post,
             "/api/v1/remote-skills/approve",
-            "Let agents load a skill of an MCP server, with its current content",
+            "Allow agents to load a skill of an MCP server, with its current content",
             Admin,
             approve,
         ),

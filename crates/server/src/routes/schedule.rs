@@ -20,14 +20,14 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/schedule",
-            "Skills with a schedule, the next one first",
+            "List scheduled skills, next one first",
             Read,
             list,
         ),
         Route::new(
             Get,
             "/api/v1/schedule/preview",
-            "Preview the fires of a schedule expression",
+            "Preview the next times of a schedule expression",
             Read,
             preview,
         ),
@@ -48,14 +48,14 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/schedule/{name}",
-            "The next fires of a skill",
+            "Show the next runs of a skill",
             Read,
             next,
         ),
         Route::new(
             Put,
             "/api/v1/schedule/{name}",
-            "Give a skill a schedule",
+            "Set the schedule of a skill",
             Admin,
             add,
         ),

@@ -18,7 +18,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/servers",
-            "MCP servers with their last known state",
+            "List MCP servers with their last known state",
             Read,
             list,
         ),
@@ -62,10 +62,8 @@ fn add(call: &Call<Nothing, ServerRequest>) -> Done<ServerAdded> {
             args: rest.to_vec(),
         },
         (Some(_), Some(_)) | (None, None) => {
-            let message = "a server is an address or a command";
-            return Err(
-                Failure::input("invalid_input", message).hint("give `url` or `command`, not both")
-            );
+            let message = "a server needs either `url` or `command`";
+            return Err(Failure::input("invalid_input", message).hint("give exactly one of them"));
         }
     };
     let pairs = |pairs: &std::collections::BTreeMap<String, String>| {

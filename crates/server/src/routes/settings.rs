@@ -18,21 +18,21 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/settings",
-            "All settings with their origin",
+            "List all settings with their origin",
             Read,
             list,
         ),
         Route::new(
             Get,
             "/api/v1/settings/problems",
-            "Problems in the configuration",
+            "List problems in the configuration",
             Read,
             validate,
         ),
         Route::new(
             Get,
             "/api/v1/settings/{key}",
-            "A setting, or all settings of a section",
+            "Show a setting, or all settings of a section",
             Read,
             show,
         ),
@@ -46,7 +46,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/budget",
-            "Today's model usage, and the limits",
+            "Show today's model usage and the limits",
             Read,
             show_budget,
         ),

@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/skills/{name}",
-            "A skill with all its details",
+            "Show a skill with all its details",
             Read,
             show,
         ),
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/skills/{name}/source",
-            "The file of a skill, with the hash that a write needs",
+            "Read the file of a skill, with the hash that a write needs",
             Read,
             source,
         ),

@@ -23,18 +23,18 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(
             Get,
             "/api/v1/tools/catalog",
-            "The overview that models get",
+            "Show the overview of tools that models get",
             Read,
             catalog,
         ),
         Route::new(
             Get,
             "/tools/list",
-            "The overview that models get, with an `ETag`",
+            "Show the overview of tools that models get, with an `ETag`",
             Read,
             catalog,
         ),
-        Route::new(Get, "/api/v1/tools/{name}", "One tool", Read, show),
+        Route::new(Get, "/api/v1/tools/{name}", "Show a tool", Read, show),
         Route::waiting::<_, _, ToolReply>(
             Post,
             "/api/v1/tools/{name}/call",

@@ -75,7 +75,7 @@ fn clean<'a>(maps: &'a str, program: &'a Path) -> impl Iterator<Item = AddressRa
     })
 }
 
-#[expect(unsafe_code, reason = "advice about memory has no safe face")]
+#[expect(unsafe_code, reason = "`madvise` has no safe wrapper")]
 fn forget((from, to): AddressRange) {
     let start = std::ptr::with_exposed_provenance_mut(from);
     // SAFETY: the range is a whole mapping of this process, and it stays for as long as the process lives.
@@ -84,7 +84,7 @@ fn forget((from, to): AddressRange) {
     // neither the code nor the mapping at offset 0 was.
     let advised = unsafe { madvise(start, to.saturating_sub(from), Advice::LinuxDontNeed) };
     if let Err(problem) = advised {
-        tracing::debug!(%problem, "pages of the program cannot be given back");
+        tracing::debug!(%problem, "cannot release memory pages of the program");
     }
 }
 

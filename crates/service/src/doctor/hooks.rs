@@ -19,9 +19,11 @@ pub(super) fn check(workspace: &Workspace, found: &mut Findings) {
             ),
             Some(why) => {
                 let message = format!("the secret of `{name}` cannot be read: {why}");
-                let hint = "store it at the place that `secret` of the hook names; deliveries are refused \
-                     until then";
-                found.bad("hooks.secret", message, Some(hint.to_owned()));
+                let hint = format!(
+                    "store the secret that `hooks.{name}.secret` refers to; until then deft refuses \
+                     deliveries"
+                );
+                found.bad("hooks.secret", message, Some(hint));
             }
         }
         found.about(name);

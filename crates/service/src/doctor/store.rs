@@ -127,8 +127,7 @@ async fn check_clock(app: &App, found: &mut Findings) {
         found.bad("clock.agrees", message, Some(hint));
     } else if let Some(newest) = check.newest {
         let message = format!("the newest run is from {}, in the future", show(newest));
-        let hint =
-            "check the clock of this host; slots that were already handled do not fire again";
+        let hint = "check the clock of this host; slots that were already handled do not run again";
         found.note("clock.agrees", message, hint);
     }
 }

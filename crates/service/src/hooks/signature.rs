@@ -150,7 +150,8 @@ fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
 fn check_id(id: &str) -> Done<String> {
     let is_plain = id.chars().all(|c| c.is_ascii_graphic());
     if id.is_empty() || id.len() > LONGEST_ID || !is_plain {
-        let message = format!("the id of the delivery has 1 to {LONGEST_ID} plain characters");
+        let message =
+            format!("the id of the delivery must have 1 to {LONGEST_ID} plain characters");
         return Err(Failure::input("invalid_input", message));
     }
     Ok(id.to_owned())

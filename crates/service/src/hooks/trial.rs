@@ -43,10 +43,9 @@ pub fn send_trial(
     let secret = Secrets::new(&home.config).secret(&hook.secret);
     let secret = secret.map_err(|why| {
         let message = format!("the secret of `{name}` cannot be read: {why}");
-        Failure::input("hook_secret", message).hint(
-            "store it at the place that `secret` of the hook names, for this command and for \
-                 `deft up`",
-        )
+        Failure::input("hook_secret", message).hint(format!(
+            "store the secret that `hooks.{name}.secret` refers to, for this command and for `deft up`"
+        ))
     })?;
     let url = listener::find(&home.path).and_then(|state| state.url);
     let url = url.ok_or_else(|| {

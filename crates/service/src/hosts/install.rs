@@ -145,7 +145,7 @@ fn find_file(options: &InstallOptions) -> Done<PathBuf> {
             .map_err(|problem| Failure::file(Path::new("."), "read", &problem))?,
     };
     places::file(client, scope, HostSystem::this_host(), &folder).ok_or_else(|| {
-        let message = format!("{} keeps no servers per project", client.title());
+        let message = format!("{} does not support servers per project", client.title());
         Failure::input("usage", message).hint("use `--scope user`")
     })
 }

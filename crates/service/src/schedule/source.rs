@@ -136,7 +136,7 @@ impl Source {
 }
 
 fn no_schedule(name: &str, fires: &str) -> Failure {
-    let message = format!("skill `{name}` has no schedule: it fires {fires}");
+    let message = format!("skill `{name}` has no schedule: it runs {fires}");
     let hint = format!("`deft schedule add {name} \"weekdays 9:00\"` adds one");
     Failure::input("no_schedule", message).hint(hint)
 }

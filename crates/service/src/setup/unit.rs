@@ -148,7 +148,7 @@ fn systemd(user_home: &Path, program: &Path, home: Option<&Path>) -> Plan {
     Plan {
         path: folders.join("systemd/user/deft.service"),
         text: format!(
-            "# {MARK}; without this line it keeps your changes.\n\
+            "# {MARK}; remove this line to keep your changes.\n\
              [Unit]\nDescription=deft, a skill engine for AI assistants\nAfter=network-online.target\n\n\
              [Service]\nType=notify\n{start}\
              # Programs of MCP servers are looked for here.\nEnvironment=\"PATH={path}\"\n\
@@ -169,7 +169,7 @@ fn launchd(user_home: &Path, program: &Path, home: Option<&Path>) -> Plan {
         path: user_home.join("Library/LaunchAgents/dev.deft.plist"),
         text: format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-             <!-- {MARK}; without this line it keeps your changes. -->\n\
+             <!-- {MARK}; remove this line to keep your changes. -->\n\
              <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
              \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
              <plist version=\"1.0\">\n<dict>\n  <key>Label</key><string>dev.deft</string>\n\

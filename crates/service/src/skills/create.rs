@@ -219,7 +219,7 @@ fn skill(name: &str, description: &str) -> String {
 
 fn manpage(name: &str, description: &str) -> String {
     format!(
-        "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\nSay more about it: what it does and when to use it.\n\n## Usage\n\n{name} --input <text> [--limit <n>]\n\n## Flags\n\n--input  What to work on (required)\n--limit  The most results (default: 20)\n\n## Behavior\n\nSay what happens, step by step, and what must not happen.\n\n## Examples\n\n{name} --input \"some text\"\n"
+        "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\nDescribe what it does and when to use it.\n\n## Usage\n\n{name} --input <text> [--limit <n>]\n\n## Flags\n\n--input  What to work on (required)\n--limit  Maximum number of results (default: 20)\n\n## Behavior\n\nSay what happens, step by step, and what must not happen.\n\n## Examples\n\n{name} --input \"some text\"\n"
     )
 }
 

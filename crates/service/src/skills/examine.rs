@@ -170,11 +170,11 @@ fn verdict(file: &FileReport, snapshot: &Snapshot) -> (FileState, Option<String>
         State::Loaded(id) => match snapshot.skill(id.as_str()) {
             Some(loaded) if is_hidden(&loaded.skill) => (
                 FileState::Hidden,
-                Some("`disable-model-invocation` keeps it from models".to_owned()),
+                Some("`disable-model-invocation` hides it from models".to_owned()),
             ),
             Some(loaded) if !loaded.skill.policy.enabled => (
                 FileState::Loaded,
-                Some("`enabled: false` keeps it from firing".to_owned()),
+                Some("`enabled: false` disables it".to_owned()),
             ),
             _ => (FileState::Loaded, warning()),
         },
@@ -241,11 +241,11 @@ fn check_watches(library: &Library) -> SkillsCheck {
     let options = &library.options;
     match can_watch(&[options.roots.as_slice(), &options.agents].concat()) {
         Ok(()) => {
-            let message = "changes are noticed by events".to_owned();
+            let message = "the operating system reports file changes".to_owned();
             check("skills.watch", true, message, None)
         }
         Err(problem) => {
-            let message = format!("changes are noticed by polling only: {problem}");
+            let message = format!("file changes are found only by polling: {problem}");
             let hint = "raise the limit, for example `sysctl fs.inotify.max_user_watches=524288`";
             check("skills.watch", false, message, Some(hint.to_owned()))
         }

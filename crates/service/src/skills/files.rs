@@ -195,7 +195,9 @@ pub(super) fn conflict(planned: &[PlannedFile], force: bool) -> Option<Conflict>
         let what = match file.effect() {
             Effect::New | Effect::Same => return None,
             Effect::Replaces if force => return None,
-            Effect::Blocked => "cannot be written: something else is in the way",
+            Effect::Blocked => {
+                "cannot be written: its path is taken by something that is not a regular file"
+            }
             Effect::Replaces if !file.runs_alike() => "exists and has other permissions or content",
             Effect::Replaces => "exists and has other content",
         };

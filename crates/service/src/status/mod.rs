@@ -65,7 +65,7 @@ async fn store_obstacle(answer: Answer<'_, u64>) -> Option<&'static str> {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {
             tracing::warn!(%error, "the health check of the store failed");
-            Some("the store fails")
+            Some("the store reports an error")
         }
         Err(_) => Some("the store does not answer"),
     }
@@ -210,7 +210,7 @@ mod tests {
             (Box::pin(async { Ok(7) }), None),
             (
                 Box::pin(async { Err(Error::Closed) }),
-                Some("the store fails"),
+                Some("the store reports an error"),
             ),
             (
                 Box::pin(std::future::pending()),

@@ -473,7 +473,7 @@ async fn an_answer_that_waits_comes_later() {
     world.api.write(7, "work");
     let sent = world.sent(2);
     let told = [
-        ("7", "… this waits. I answer as soon as it continues."),
+        ("7", "… waiting. I will answer when it continues."),
         ("7", "you said: work"),
     ];
     assert_eq!(sent, pairs(&told));

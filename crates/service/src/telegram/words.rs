@@ -61,7 +61,7 @@ pub(super) fn failure(message: &str, hint: Option<&str>) -> String {
 pub(super) fn waits(said: &ChatAnswer) -> String {
     let why = said.error.as_ref().map(|error| error.message.as_str());
     let why = why.map_or(String::new(), |why| format!(": {why}"));
-    format!("… this waits{why}. I answer as soon as it continues.")
+    format!("… waiting{why}. I will answer when it continues.")
 }
 
 pub(super) fn cost(here: &ChatUsage, today: &Spending) -> String {

@@ -14,7 +14,7 @@ pub(crate) fn check_file(
 ) -> Result<(), Failure> {
     let size = content.len() as u64;
     if size != file.size {
-        let reason = format!("{size} bytes where {} are listed", file.size);
+        let reason = format!("it has {size} bytes instead of the listed {}", file.size);
         return Err(changed(skill, &file.path, &reason));
     }
     if sha256(content) != file.sha256 {
@@ -130,7 +130,7 @@ mod tests {
         check_frontmatter(&skill, TEXT.as_bytes()).unwrap();
         let longer = format!("{TEXT}more");
         let failure = check_file(&skill, file, longer.as_bytes()).unwrap_err();
-        assert!(failure.message.contains("bytes where"), "{failure}");
+        assert!(failure.message.contains("bytes instead of"), "{failure}");
         let other = TEXT.replace("Read", "Evil");
         let failure = check_file(&skill, file, other.as_bytes()).unwrap_err();
         assert!(failure.message.contains("digest"), "{failure}");

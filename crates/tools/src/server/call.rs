@@ -52,7 +52,11 @@ impl Server {
         self.admit()?;
         let trial = BreakerTrial::new(self);
         let _permit = self
-            .wait(limit, "waiting for a free call slot", self.slots.acquire())
+            .wait(
+                limit,
+                "waiting for other calls, limited by `concurrency`",
+                self.slots.acquire(),
+            )
             .await?;
         let link = match self.ready() {
             Some(link) => link,

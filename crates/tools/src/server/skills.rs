@@ -122,7 +122,7 @@ fn vetted(server: &str, entry: &Value, redaction: &Redaction) -> Result<RemoteSk
     if redaction.value(entry.clone()) != *entry {
         return Err(RefusedSkill {
             uri: String::new(),
-            reason: "it repeats a secret of this home".to_owned(),
+            reason: "it contains a secret of this home".to_owned(),
         });
     }
     read_entry(server, entry)
@@ -293,7 +293,8 @@ impl Server {
             "the skill `{uri}` of the server `{}` cannot be used: {reason}",
             self.name
         );
-        Failure::new(FailureClass::Invalid, message).hint("the fault is in the server")
+        Failure::new(FailureClass::Invalid, message)
+            .hint("the server is faulty; report it to its author")
     }
 }
 
@@ -306,7 +307,11 @@ fn content(
 ) -> Result<Vec<u8>, Failure> {
     let mut contents = answer.contents.into_iter();
     let (Some(only), None) = (contents.next(), contents.next()) else {
-        return Err(changed(skill, path, "the answer has not one content"));
+        return Err(changed(
+            skill,
+            path,
+            "the reply does not have exactly one content item",
+        ));
     };
     let (of, content) = match only {
         ResourceContents::TextResourceContents { uri, text, .. } => (uri, Some(text.into_bytes())),
@@ -316,9 +321,9 @@ fn content(
         _ => (String::new(), None),
     };
     if of != uri {
-        return Err(changed(skill, path, "the answer is about another address"));
+        return Err(changed(skill, path, "the reply is for another URI"));
     }
-    content.ok_or_else(|| changed(skill, path, "the answer has no content that can be read"))
+    content.ok_or_else(|| changed(skill, path, "the reply has no readable content"))
 }
 
 fn check(

@@ -35,7 +35,7 @@ fn new_server(args: &McpAdd) -> Done<NewServer> {
         },
         (Some(_), Some(_)) | (None, None) => {
             return Err(
-                Failure::input("usage", "a server is an address or a command")
+                Failure::input("usage", "a server needs either a URL or a command")
                     .hint("give `--url URL`, or the command after `--`"),
             );
         }

@@ -71,12 +71,12 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
     line("cause", run.cause.as_str());
     line("slot", &slots(run, zone));
     if let Some(why) = &detail.check_failed {
-        line("check", &format!("could not be made: {why}"));
+        line("check", &format!("failed: {why}"));
     }
     line("request", detail.request_id.as_deref().unwrap_or_default());
     line("key", run.key.as_deref().unwrap_or_default());
     let parent = run.parent.as_ref();
-    line("made from", parent.map_or("", |parent| parent.as_str()));
+    line("rerun of", parent.map_or("", |parent| parent.as_str()));
     let started = run.started_at;
     line(
         "started",
@@ -123,8 +123,8 @@ fn worked(detail: &RunDetail) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats an interruption: "last sign 14:02:11, resumed 14:02:15 (4.0 s later) by another process". The time
-/// at which a process was killed is unknown, only its last stored event.
+/// Formats an interruption: "last activity 14:02:11, resumed 14:02:15 (4.0 s later) by another process". The
+/// time at which a process was killed is unknown, only its last stored event.
 fn interruption(gap: &Interruption, zone: &TimeZone) -> String {
     let (from, to) = (gap.interrupted_at, gap.resumed_at);
     let at = |at: Timestamp, form: &str| at.to_zoned(zone.clone()).strftime(form).to_string();

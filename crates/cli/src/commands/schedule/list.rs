@@ -20,7 +20,7 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     if output.json {
         output.document(&list)?;
     } else if list.schedules.is_empty() {
-        output.note("no scheduled skills\nhint: add `schedule: \"0 9 * * 1-5\"` to a skill; `deft schedule preview` shows when it fires");
+        output.note("no scheduled skills\nhint: add `schedule: \"0 9 * * 1-5\"` to a skill; `deft schedule preview` shows when it runs");
     } else {
         output.page();
         let columns = [
@@ -48,7 +48,7 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
             Ok(at) => when::short(at, now, zone).into(),
             Err(_) => next.as_str().into(),
         },
-        (None, None) => Cell::toned("over", Tone::Dim),
+        (None, None) => Cell::toned("none", Tone::Dim),
     };
     let failures = failure_words(schedule.failures, schedule.backoff_until.as_deref());
     let words = &schedule.words;

@@ -18,7 +18,7 @@ pub(super) fn next(args: &Next, global: &Global, output: &Output) -> Done {
     if let (Some(reason), Some(skill)) = (upcoming.disabled, &upcoming.view.skill) {
         let reason = disabled_words(reason);
         output.note(&format!(
-            "`{skill}` is disabled ({reason}); if enabled, it would fire at:"
+            "`{skill}` is disabled ({reason}); if enabled, it would run at:"
         ));
     }
     print(&upcoming, output)
@@ -51,7 +51,7 @@ fn print(upcoming: &UpcomingFires, output: &Output) -> Done {
         format!("{} ({})", view.words, view.zone)
     });
     if view.fires.is_empty() {
-        output.note(&format!("no fire after {}", upcoming.from_text));
+        output.note(&format!("no run after {}", upcoming.from_text));
         return Ok(ExitCode::SUCCESS);
     }
     let (zone, mut last) = (&upcoming.zone, upcoming.from);

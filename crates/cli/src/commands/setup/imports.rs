@@ -48,7 +48,7 @@ impl SetupRun<'_> {
         }
         let new = setup::new_skills(&self.workspace, found)?;
         if new.is_empty() {
-            self.say("skills", "all skills that were found are read already")?;
+            self.say("skills", "all skill folders found are configured already")?;
             return Ok(Vec::new());
         }
         let label = |one: &FoundSkills| format!("{} ({})", one.path, counted(one.skills, "skill"));

@@ -142,7 +142,7 @@ impl SetupRun<'_> {
     fn ask_key(&self, questions: &Questions) -> Done<Option<ModelChoice>> {
         let titles = KEY_PROVIDERS.iter().map(|one| one.title.to_owned());
         let titles: Vec<String> = titles.collect();
-        let Some(place) = questions.select("Whose API key do you have?", &titles)? else {
+        let Some(place) = questions.select("Which provider is your API key for?", &titles)? else {
             return Ok(None);
         };
         let Some(provider) = KEY_PROVIDERS.get(place) else {
@@ -165,7 +165,7 @@ fn choose_from(questions: &Questions, candidate: &ModelCandidate) -> Done<Option
         ([only], None) => Some(only.clone()),
         ([proposed, ..], Some(_)) => questions.text("Model:", proposed)?,
         (models, _) => {
-            let place = questions.select("Which of its models?", models)?;
+            let place = questions.select("Which model?", models)?;
             place.and_then(|place| models.get(place)).cloned()
         }
     };

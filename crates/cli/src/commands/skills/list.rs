@@ -76,7 +76,7 @@ fn file_row(skill: &FileSkill) -> Row {
     let when = shorten(head.trigger.words.as_deref().unwrap_or_default());
     let when = match (&skill.standing, head.disabled_reason) {
         _ if skill.clashes_with.is_some() => {
-            Cell::toned("disabled: a record has its name", Tone::Bad)
+            Cell::toned("disabled: a record has the same id", Tone::Bad)
         }
         (Some(_), Some(why)) => off(why, &when),
         (None, _) if !head.enabled => Cell::toned(format!("disabled: {when}"), Tone::Dim),

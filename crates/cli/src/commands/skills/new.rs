@@ -29,7 +29,7 @@ pub(crate) fn run(args: &New, global: &Global, output: &Output) -> Done {
         output.document(&CreatedSkill { ok: true, path })?;
     } else {
         output.data(&path)?;
-        output.note("hint: edit it, then `deft skills validate` it");
+        output.note("hint: edit it, then check it with `deft skills validate`");
     }
     Ok(ExitCode::SUCCESS)
 }

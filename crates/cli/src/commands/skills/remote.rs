@@ -139,7 +139,7 @@ fn facts(page: &RemoteSkillPage) -> String {
     for file in skill.files.iter().flatten() {
         let digest = file.sha256.get(..SHORT).unwrap_or_default();
         line(
-            "with",
+            "includes",
             &format!("{}  {} bytes  {digest}", file.path, file.size),
         );
     }

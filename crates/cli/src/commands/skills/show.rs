@@ -92,7 +92,7 @@ fn record_text(record: &StoredSkill, page: &SkillPage) -> String {
     lines.add("revision", &head.revision);
     let failures = failure_words(record.standing.failures, page.backs_off_until.as_deref());
     let has_failed = record.standing.failures > 0;
-    lines.add_some("lately", failures.filter(|_| has_failed).as_ref());
+    lines.add_some("failures", failures.filter(|_| has_failed).as_ref());
     add_rights(&mut lines, record);
     let plan = record.execution_plan.as_ref();
     for (key, list) in [
@@ -158,14 +158,14 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
     lines.add("runs as", format!("{}{role}", head.tier));
     lines.add_some("fires", head.trigger.words.as_ref());
     match (skill.clashes_with, &skill.standing, head.disabled_reason) {
-        (Some(record), _, _) => lines.add("disabled", format!("record {record} has its name")),
+        (Some(record), _, _) => lines.add("disabled", format!("record {record} has the same id")),
         (None, Some(_), Some(why)) => lines.add("disabled", disabled_words(why)),
         (None, None, _) if !head.enabled => lines.add("enabled", "no"),
         (None, Some(_) | None, _) => lines.add_some("next", head.trigger.next.first()),
     }
     if let Some(standing) = &skill.standing {
         let words = failure_words(standing.failures, page.backs_off_until.as_deref());
-        lines.add_some("lately", words.as_ref());
+        lines.add_some("failures", words.as_ref());
     }
     lines.add("keywords", skill.keywords.join(", "));
     lines.add("tools", head.required_tools.join(", "));
@@ -180,7 +180,7 @@ fn file_text(skill: &FileSkill, page: &SkillPage) -> String {
         add_policy(&mut lines, &details.policy);
     }
     let dialect = head.dialect.map(|dialect| dialect.to_string());
-    lines.add_some("written as", dialect.as_ref());
+    lines.add_some("dialect", dialect.as_ref());
     lines.add("file", &skill.path);
     if let Some(change) = &skill.change {
         lines.add("changed", change_words(change, &head.id));
@@ -220,7 +220,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
         let hash = file.sha256.as_deref().and_then(|hash| hash.get(..12));
         let hash = hash.unwrap_or_default();
         lines.add(
-            "with",
+            "includes",
             format!("{}  {} bytes  {hash}", file.path, file.size),
         );
     }

@@ -61,7 +61,7 @@ fn print_state(skill: StoredSkill, output: &Output) -> Done<()> {
             let why = disabled_words(why);
             format!("`{id}` is disabled ({why})")
         }
-        (None, Some(at)) => format!("`{id}` is enabled; it fires next at {at}"),
+        (None, Some(at)) => format!("`{id}` is enabled; next run at {at}"),
         (None, None) => format!("`{id}` is enabled"),
     };
     output.prose(text)

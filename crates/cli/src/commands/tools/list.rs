@@ -117,10 +117,12 @@ fn approval_line(name: &str, state: &ApprovalState, zone: &TimeZone) -> Option<S
             grant.by
         )),
         ApprovalState::Changed => {
-            Some("asked about in chats: it has changed since you said always".to_owned())
+            let text = "chats ask before each call: the tool has changed since you chose `always`";
+            Some(text.to_owned())
         }
         ApprovalState::Asked => Some(
-            "asked about in chats: its server does not say whether it changes or deletes something"
+            "chats ask before each call: the server does not say whether the tool changes or \
+             deletes data"
                 .to_owned(),
         ),
     }

@@ -146,7 +146,7 @@ fn compare(kind: &str, operation: &str, left: &str, right: &str) -> Result<Strin
         "notEmpty" | "isNotEmpty" => format!("{left} not in (None, \"\", [], {{}})"),
         operation => {
             return Err(format!(
-                "its comparison `{operation}` of a {kind} is not known to deft"
+                "deft does not know its comparison `{operation}` of a {kind}"
             ));
         }
     })

@@ -68,7 +68,7 @@ pub(super) fn convert(
     }
     let mut notes = flow.notes;
     if document.has_error_workflow {
-        notes.push("not kept: the workflow for errors".to_owned());
+        notes.push("not kept: the error workflow".to_owned());
     }
     let calls = flow.steps.iter().filter_map(|step| step.kind.tool_call());
     let tools = calls.map(|(tool, _)| tool.to_owned()).collect();

@@ -78,7 +78,7 @@ fn schedule(node: &Node<'_>) -> Result<String, String> {
             Ok(format!("{minute} {hour} {day} {} *", step(months)))
         }
         field => Err(format!(
-            "it fires every few {field}, which no cron expression can say"
+            "it fires every few {field}, which no cron expression can express"
         )),
     }
 }
@@ -145,6 +145,6 @@ fn divides(count: u64, whole: u64, unit: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "it fires every {count} {unit}, which no cron expression can say"
+        "it fires every {count} {unit}, which no cron expression can express"
     ))
 }
