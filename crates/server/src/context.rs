@@ -34,6 +34,8 @@ pub(crate) struct Limits {
     pub(crate) request_timeout: Duration,
     /// Maximum number of connections at once.
     pub(crate) connections: usize,
+    /// Maximum number of clients of the feed at once.
+    pub(crate) feeds: usize,
 }
 
 /// The server and the daemon that it runs in.
@@ -79,7 +81,15 @@ pub(crate) const THREADS: usize = 32;
 pub(crate) const DELIVERY_THREADS: usize = 8;
 
 /// Maximum number of feed clients at once.
-pub(crate) const FEEDS: usize = 2_000;
+const MAX_FEEDS: usize = 2_000;
+
+impl Limits {
+    /// Returns how many clients may follow the events. They are not counted as connections, and must leave
+    /// enough of the files that the process may open.
+    pub(crate) fn feeds(open_files: usize) -> usize {
+        MAX_FEEDS.min(open_files / 4)
+    }
+}
 
 impl Server {
     /// Runs blocking `work` on a thread where blocking is allowed, after waiting for a permit.

@@ -60,7 +60,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::audit_trail::Audit;
-use crate::context::{DELIVERY_THREADS, FEEDS, Limits, Server, THREADS};
+use crate::context::{DELIVERY_THREADS, Limits, Server, THREADS};
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
 use crate::pages::PageCache;
@@ -116,12 +116,13 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
         limits: Limits {
             request_timeout: config.request_timeout,
             connections: config.max_connections,
+            feeds: Limits::feeds(host.open_files),
         },
         hooks: HookConfigs::open(&home),
         deliveries: Arc::default(),
         delivery_threads: Semaphore::new(DELIVERY_THREADS),
         threads: Semaphore::new(THREADS),
-        feeds: Arc::new(Semaphore::new(FEEDS)),
+        feeds: Arc::new(Semaphore::new(Limits::feeds(host.open_files))),
         mcp: OnceLock::new(),
         metrics: host.metrics,
         has_open_metrics: host.open_metrics && address.ip().is_loopback(),

@@ -11,7 +11,7 @@ use deft_service::telemetry::MEDIA_TYPE;
 use deft_wire::token::TokenScope;
 
 use crate::access::Caller;
-use crate::context::{FEEDS, Server};
+use crate::context::Server;
 use crate::reply;
 use crate::request_id::RequestId;
 
@@ -27,7 +27,10 @@ pub(crate) async fn show(
     if let Err(failure) = caller.check(TokenScope::Read) {
         return reply::problem(&failure, &id);
     }
-    let clients = FEEDS.saturating_sub(server.feeds.available_permits());
+    let clients = server
+        .limits
+        .feeds
+        .saturating_sub(server.feeds.available_permits());
     match server.metrics.text(clients).await {
         Ok(text) => {
             let mut response = Response::new(Body::from(text));

@@ -33,6 +33,9 @@ const MAX_MESSAGE: usize = 64 * 1024;
 /// Timeout for sending a message.
 const SEND: Duration = Duration::from_secs(30);
 
+/// Number of pings in a row that a client may leave unanswered.
+const MAX_LOST_PINGS: u32 = 3;
+
 /// Maximum number of messages sent with one write.
 const AT_ONCE: usize = 64;
 
@@ -137,14 +140,23 @@ impl Client {
             Arc::clone(&self.server),
             self.caller.clone(),
         ));
+        let mut lost_pings = 0;
         loop {
             let done = tokio::select! {
                 news = self.subscription.next() => self.send_news(&mut socket, news).await,
                 message = socket.recv() => match message {
-                    Some(Ok(message)) => self.hear(&mut socket, message).await,
+                    Some(Ok(message)) => {
+                        lost_pings = 0;
+                        self.hear(&mut socket, message).await
+                    }
                     Some(Err(_)) | None => Err(SocketEnd),
                 },
                 () = tokio::time::sleep(PING) => {
+                    // A client that vanished would keep its place until the system notices, after hours.
+                    if lost_pings == MAX_LOST_PINGS {
+                        break;
+                    }
+                    lost_pings += 1;
                     send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
                 }
                 () = stop.cancelled() => Err(SocketEnd),

@@ -12,7 +12,7 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::FeedQuery;
-use crate::context::{FEEDS, Server};
+use crate::context::Server;
 use crate::hub::{FeedEvent, PAGE};
 
 /// Next item for a client.
@@ -45,7 +45,10 @@ impl Subscription {
     pub(crate) async fn open(server: Arc<Server>, query: FeedQuery) -> Done<Self> {
         let place = Arc::clone(&server.feeds).try_acquire_owned();
         let place = place.map_err(|_| {
-            let message = format!("more than {FEEDS} clients follow the events");
+            let message = format!(
+                "more than {} clients follow the events",
+                server.limits.feeds
+            );
             Failure::input("too_many_requests", message).hint("close some of them")
         })?;
         let run = find_run(&server, query.run).await?;

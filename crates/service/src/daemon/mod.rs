@@ -8,6 +8,7 @@ mod follow;
 #[cfg(target_os = "linux")]
 mod footprint;
 mod hello;
+mod open_files;
 mod systemd;
 
 use std::path::PathBuf;
@@ -58,6 +59,7 @@ pub struct Daemon {
     zone: HostZone,
     tell: ShowLine,
     lock: Lock,
+    open_files: usize,
 }
 
 /// The state of a daemon that has started.
@@ -91,6 +93,8 @@ pub struct Host {
     pub metrics: Arc<Metrics>,
     /// Whether `/metrics` needs no token on a loopback address.
     pub open_metrics: bool,
+    /// The number of files that this process may open.
+    pub open_files: usize,
     /// Cancelled when the daemon begins to stop: no new work may begin.
     pub stop: CancellationToken,
     /// Cancelled when all work has ended. Until then clients are told that the daemon is stopping.
@@ -140,6 +144,7 @@ impl Daemon {
             zone,
             tell,
             lock,
+            open_files: open_files::raise(),
         })
     }
 
@@ -296,6 +301,7 @@ impl Daemon {
             log_limits: self.home.config.logs.limits,
             metrics,
             open_metrics: self.home.config.telemetry.open_metrics,
+            open_files: self.open_files,
             stop: tasks.stop.clone(),
             drained: tasks.drained.clone(),
             runner: tasks.runner.clone(),
