@@ -21,7 +21,7 @@ use crate::tool_names::{GET_SKILL, SKILL};
 use crate::{Agents, remote_skills};
 
 /// Maximum number of facts in the prompt of a chat.
-const MOST_FACTS: usize = 20;
+const MAX_FACTS: usize = 20;
 
 /// Number of facts that are read for them, because notes about failed jobs are among them.
 const FACTS_READ: u32 = 500;
@@ -173,7 +173,7 @@ impl Agents {
         let facts = self.store().facts(filter).await;
         let facts = read_or_log(facts, "the facts for a prompt").unwrap_or_default();
         let told = facts.into_iter().filter(is_told);
-        told.take(MOST_FACTS).map(|row| row.fact.text).collect()
+        told.take(MAX_FACTS).map(|row| row.fact.text).collect()
     }
 }
 

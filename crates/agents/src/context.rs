@@ -13,13 +13,13 @@ use crate::Agents;
 use crate::chat_run::conversation_of;
 
 /// Maximum number of runs in the context of a chat.
-const MOST_RUNS: usize = 10;
+const MAX_RUNS: usize = 10;
 
 /// Number of runs that are read for it, because those of other chats are among them.
 const RUNS_READ: u32 = 100;
 
 /// Maximum number of characters of what a run waits for.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_LEN: usize = 200;
 
 impl Agents {
     /// Returns the cause, time and inputs of a fired skill.
@@ -63,10 +63,10 @@ impl Agents {
         };
         let told: Vec<&RunRow> = runs.iter().filter(is_told).collect();
         let mut lines: Vec<String> = Vec::new();
-        for run in told.iter().take(MOST_RUNS) {
+        for run in told.iter().take(MAX_RUNS) {
             lines.push(self.stands(run).await);
         }
-        if let Some(more) = told.len().checked_sub(MOST_RUNS).filter(|more| *more > 0) {
+        if let Some(more) = told.len().checked_sub(MAX_RUNS).filter(|more| *more > 0) {
             lines.push(format!("- … and {more} more"));
         }
         let text = lines.join("\n");
@@ -88,7 +88,7 @@ impl Agents {
         let how = match (run.status, run.waits_for()) {
             (RunStatus::Queued, _) => format!("is queued since {since}"),
             (RunStatus::Waiting, Some(reason)) => {
-                let reason: String = reason.chars().take(LONGEST_REASON).collect();
+                let reason: String = reason.chars().take(MAX_REASON_LEN).collect();
                 format!("waits since {since} for {}", reason.replace('\n', " "))
             }
             _ => format!("runs since {since}"),

@@ -15,7 +15,7 @@ use crate::Agents;
 use crate::chat_run::conversation_of;
 
 /// Maximum number of messages of a conversation that are read.
-const MOST_MESSAGES: u32 = 400;
+const MAX_MESSAGES: u32 = 400;
 
 impl Agents {
     /// Rebuilds the agents of a run from its journal.
@@ -172,7 +172,7 @@ impl Agents {
     ) -> Result<(ConversationRef, Arc<[Message]>), Error> {
         let row = self.store().conversation(conversation).await?;
         let upto = row.map_or(0, |row| row.message_count);
-        let after = upto.saturating_sub(u64::from(MOST_MESSAGES));
+        let after = upto.saturating_sub(u64::from(MAX_MESSAGES));
         let mut rows = self.messages(conversation, after, upto).await?;
         rows.retain(|row| run.is_none() || row.run.as_ref() != run);
         let mut from = upto + 1;

@@ -48,13 +48,13 @@ const BACKFILL: &str = "backfill";
 const GENERAL: &str = "general";
 
 /// Maximum number of characters of a fact. Facts are in the prompt of every chat, and should be one sentence.
-const LONGEST_FACT: usize = 500;
+const MAX_FACT_LEN: usize = 500;
 /// Maximum number of characters shown of a message, and of a tool's result.
-const LONGEST_MESSAGE: usize = 4_000;
-const LONGEST_RESULT: usize = 200;
+const MAX_MESSAGE_LEN: usize = 4_000;
+const MAX_RESULT_LEN: usize = 200;
 /// Maximum number of characters of a list. A model is shown 20,000 characters of a result, and could not ask
 /// for entries that were cut off.
-const LONGEST_LIST: usize = 16_000;
+const MAX_LIST_LEN: usize = 16_000;
 
 /// Whether a fact is for prompts: about people and their things, not a note about the work of deft.
 pub(super) fn is_told(row: &FactRow) -> bool {
@@ -297,8 +297,8 @@ fn check_fact(text: &str, category: &str) -> Result<(), Failure> {
         return Err(invalid("`text` is empty").hint("say the fact in one sentence"));
     }
     let length = text.chars().count();
-    if length > LONGEST_FACT {
-        let message = format!("`text` has {length} characters; a fact has at most {LONGEST_FACT}");
+    if length > MAX_FACT_LEN {
+        let message = format!("`text` has {length} characters; a fact has at most {MAX_FACT_LEN}");
         return Err(invalid(message).hint("keep one fact per call, one sentence each"));
     }
     if category == ERROR {
@@ -337,7 +337,7 @@ fn page<T: Serialize>(entries: impl Iterator<Item = T>) -> Vec<T> {
     let mut shown = Vec::new();
     for entry in entries {
         length += json!(entry).to_string().chars().count();
-        if length > LONGEST_LIST && !shown.is_empty() {
+        if length > MAX_LIST_LEN && !shown.is_empty() {
             break;
         }
         shown.push(entry);
@@ -366,9 +366,9 @@ fn transcript(
 /// Returns a message as its role and text, or `None` for a turn that only calls tools.
 fn transcript_message(seq: u64, message: Message) -> Option<TranscriptMessage> {
     let (role, text, most) = match message {
-        Message::User { text } => (MessageRole::User, text, LONGEST_MESSAGE),
-        Message::Assistant { text, .. } => (MessageRole::Assistant, text, LONGEST_MESSAGE),
-        Message::Tool { text, .. } => (MessageRole::Tool, text, LONGEST_RESULT),
+        Message::User { text } => (MessageRole::User, text, MAX_MESSAGE_LEN),
+        Message::Assistant { text, .. } => (MessageRole::Assistant, text, MAX_MESSAGE_LEN),
+        Message::Tool { text, .. } => (MessageRole::Tool, text, MAX_RESULT_LEN),
     };
     let text = clip(&text, most);
     (!text.is_empty()).then_some(TranscriptMessage { seq, role, text })

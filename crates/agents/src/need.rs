@@ -26,10 +26,10 @@ pub(super) struct Occasion<'a> {
 }
 
 /// Maximum number of tools offered because their names are close to the message.
-const MOST_CLOSE: usize = 3;
+const MAX_CLOSE_MATCHES: usize = 3;
 
 /// Maximum number of tools offered again because they were used before.
-const MOST_USED: usize = 8;
+const MAX_USED_TOOLS: usize = 8;
 
 /// Returns the tools that a chat always has: those for skills, and for finding all other tools. The tools
 /// that run and delegate commands are included only if there are commands.
@@ -53,7 +53,7 @@ pub(super) fn needed_tools(
     needed.extend(used(occasion.history, all));
     let names = all.iter().map(|info| info.shown.as_str());
     let close = prompt::closest(names, occasion.message);
-    needed.extend(close.into_iter().take(MOST_CLOSE));
+    needed.extend(close.into_iter().take(MAX_CLOSE_MATCHES));
     needed
 }
 
@@ -96,6 +96,6 @@ fn used(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
             used.extend(tool.filter(|tool| !used.contains(tool)));
         }
     }
-    used.truncate(MOST_USED);
+    used.truncate(MAX_USED_TOOLS);
     used
 }

@@ -5,15 +5,15 @@
 
 use std::collections::HashSet;
 
-use deft_agent::{MOST_OFFERED, Offer, ShelfTool};
+use deft_agent::{MAX_OFFERED, Offer, ShelfTool};
 use deft_model::{Agent, Failure, FailureClass, Outage, ToolSpec, fits};
 use deft_tools::{Router, ToolInfo, ToolLookup, relax_schema_types};
 
 /// Maximum length of a name that every provider accepts.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_LEN: usize = 64;
 
 /// Maximum number of tools offered at first. A few more may come off the shelf.
-const MOST_TOOLS: usize = MOST_OFFERED - 20;
+const MAX_TOOLS: usize = MAX_OFFERED - 20;
 
 /// The tools that an agent is offered, and those that it is offered after it looks them up.
 #[derive(Default)]
@@ -70,9 +70,9 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choi
     all.sort_by_key(|info| (place(info).unwrap_or(usize::MAX), info.full_name()));
     let (offered, shelved): (Vec<_>, Vec<_>) =
         (all.into_iter()).partition(|info| place(info).is_some() || fits(wish.offered, info));
-    let too_many = offered.iter().skip(MOST_TOOLS);
+    let too_many = offered.iter().skip(MAX_TOOLS);
     let mut offers = Offers::default();
-    for info in offered.iter().take(MOST_TOOLS) {
+    for info in offered.iter().take(MAX_TOOLS) {
         offers.add(info, &info.shown, wish.approve);
     }
     let shelf = shelved.iter().chain(too_many);
@@ -168,7 +168,7 @@ impl Offers {
         let mut nth = 2;
         while !self.names.insert(unique.clone()) {
             let mark = format!("_{nth}");
-            let end = name.len().min(LONGEST_NAME - mark.len());
+            let end = name.len().min(MAX_NAME_LEN - mark.len());
             unique = format!("{}{mark}", &name[..end]);
             nth += 1;
         }
@@ -181,7 +181,7 @@ pub(super) fn to_wire_name(tool: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     tool.chars()
         .map(|c| if allowed(c) { c } else { '_' })
-        .take(LONGEST_NAME)
+        .take(MAX_NAME_LEN)
         .collect()
 }
 

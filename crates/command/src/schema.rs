@@ -52,7 +52,7 @@ const TYPES: [&str; 7] = [
 ];
 
 /// The maximum number of references and branches to follow; a schema may refer to itself.
-const MOST: usize = 64;
+const MAX_REFERENCES: usize = 64;
 
 /// A subschema of the schema of a tool.
 #[derive(Clone, Copy)]
@@ -95,7 +95,7 @@ impl<'s> Schema<'s> {
     /// value.
     fn resolved(self) -> Self {
         let mut schema = self;
-        for _ in 0..MOST {
+        for _ in 0..MAX_REFERENCES {
             let Some(reference) = schema.here.get("$ref").and_then(Value::as_str) else {
                 break;
             };
@@ -111,13 +111,13 @@ impl<'s> Schema<'s> {
     fn branches(self) -> Vec<Self> {
         let mut waiting = vec![self];
         let mut found = Vec::new();
-        for _ in 0..MOST {
+        for _ in 0..MAX_REFERENCES {
             let Some(schema) = waiting.pop().map(Self::resolved) else {
                 break;
             };
             match schema.alternatives() {
                 Some(branches) => {
-                    let branches = branches.iter().rev().take(MOST);
+                    let branches = branches.iter().rev().take(MAX_REFERENCES);
                     waiting.extend(branches.map(|branch| schema.at(branch)));
                 }
                 None => found.push(schema),

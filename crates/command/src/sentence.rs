@@ -196,7 +196,7 @@ fn with_article(noun: &str) -> String {
 }
 
 /// The maximum number of names that a message lists.
-const MOST: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// Formats words as `a`, `b` and `c`.
 fn list(words: &[String], dashes: &str, and: &str) -> String {
@@ -213,12 +213,12 @@ fn listed(words: &[String]) -> String {
 }
 
 fn marked(words: &[String], dashes: &str) -> Vec<String> {
-    let shown = words.iter().take(MOST);
+    let shown = words.iter().take(MAX_NAMES);
     let mut shown: Vec<String> = shown
         .map(|word| format!("`{dashes}{}`", self::shown(word)))
         .collect();
-    if words.len() > MOST {
-        shown.push(format!("{} more", words.len() - MOST));
+    if words.len() > MAX_NAMES {
+        shown.push(format!("{} more", words.len() - MAX_NAMES));
     }
     shown
 }

@@ -16,7 +16,7 @@ use crate::secrets::{RunSecrets, taken_over};
 use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
 
 /// How often a run that waits for its turn is checked.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Engine {
     /// Claims and drives due runs, one after another, until none is due.
@@ -72,7 +72,7 @@ impl Engine {
             if self.store().run(run).await?.is_none_or(over) {
                 return Ok(());
             }
-            let later = self.inner.now().saturating_add(LOOK_AGAIN);
+            let later = self.inner.now().saturating_add(TURN_POLL_INTERVAL);
             let later = later.unwrap_or(Timestamp::MAX);
             self.inner.parts.clock.sleep_until(later).await;
         }

@@ -86,7 +86,7 @@ impl Stop {
 const LIVE_EVENTS: usize = 4096;
 
 /// How often a process that drives runs checks for requests to stop.
-const LOOK_AROUND: Duration = Duration::from_millis(250);
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Engine {
     /// Builds an engine, and takes the lock file of this process.
@@ -277,7 +277,7 @@ impl Engine {
             if inner.is_idle() {
                 driving.await;
             }
-            let next = inner.now().saturating_add(LOOK_AROUND);
+            let next = inner.now().saturating_add(STOP_POLL_INTERVAL);
             let next = next.unwrap_or(Timestamp::MAX);
             inner.parts.clock.sleep_until(next).await;
             if inner.is_idle() {

@@ -69,7 +69,7 @@ impl Journal {
 }
 
 /// Delays between attempts to store if the store is locked or full.
-const PATIENCE: [Duration; 4] = [
+const RETRY_DELAYS: [Duration; 4] = [
     Duration::from_millis(200),
     Duration::from_secs(1),
     Duration::from_secs(5),
@@ -93,7 +93,7 @@ impl Inner {
     ) -> Result<AppendResult, Error> {
         let writes = journal.writes.clone();
         let (mut batch, events) = journal.take(then.clone());
-        let mut waits = PATIENCE.into_iter();
+        let mut waits = RETRY_DELAYS.into_iter();
         let appended = loop {
             let error = match self.parts.store.append(lease, batch).await {
                 Ok(appended) => break appended,

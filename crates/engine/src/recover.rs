@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Maximum number of runs that a message names.
-const MOST_NAMED: u32 = 5;
+const MAX_NAMED: u32 = 5;
 
 /// How a person resumes a run.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl Engine {
             ..RunFilter::default()
         };
         let first = RunFilter {
-            limit: Some(MOST_NAMED),
+            limit: Some(MAX_NAMED),
             ..filter.clone()
         };
         let mut runs = self.store().runs(first).await?;

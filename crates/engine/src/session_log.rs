@@ -17,10 +17,10 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// Maximum number of characters of a value; the store has the full value.
-const LONGEST: usize = 200;
+const MAX_VALUE_CHARS: usize = 200;
 
 /// Maximum number of inputs and of outputs in an entry.
-const MOST_FIELDS: usize = 50;
+const MAX_FIELDS: usize = 50;
 
 /// The folder and zone of the log, and the maximum age of its files.
 pub(crate) struct Place<'a> {
@@ -107,7 +107,7 @@ fn fields(value: &Value, line: &mut impl FnMut(&str, &str)) {
     let Value::Object(map) = value else {
         return;
     };
-    for (name, value) in map.iter().take(MOST_FIELDS) {
+    for (name, value) in map.iter().take(MAX_FIELDS) {
         match value {
             Value::String(text) => line(name, text),
             other @ (Value::Null
@@ -127,5 +127,5 @@ fn clip(value: &str) -> String {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    visible(&deft_model::clip(&flat, LONGEST))
+    visible(&deft_model::clip(&flat, MAX_VALUE_CHARS))
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 /// Maximum number of events that are kept.
-const MOST: usize = 256;
+const MAX_EVENTS: usize = 256;
 
 /// The events of one run, beginning with its first event.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Transcript {
     /// Adds the events of a stored batch; `has_notice` says whether a notice was stored with them.
     pub(crate) fn add(&self, events: &[(Timestamp, Event)], has_notice: bool) {
         let mut entries = self.0.lock();
-        let is_long = entries.events.len() + events.len() > MOST;
+        let is_long = entries.events.len() + events.len() > MAX_EVENTS;
         if entries.is_incomplete || is_long || has_notice {
             *entries = Entries {
                 events: Vec::new(),
@@ -89,9 +89,9 @@ mod tests {
         assert_eq!(taken(&[(&[stop()], false), (&[end()], false)]), Some(2));
         assert_eq!(taken(&[(&[stop()], false)]), None);
         assert_eq!(taken(&[(&[stop()], true), (&[end()], false)]), None);
-        let many = vec![stop(); MOST];
+        let many = vec![stop(); MAX_EVENTS];
         assert_eq!(taken(&[(&many, false), (&[end()], false)]), None);
         let fewer = taken(&[(&many[1..], false), (&[end()], false)]);
-        assert_eq!(fewer, Some(MOST));
+        assert_eq!(fewer, Some(MAX_EVENTS));
     }
 }

@@ -22,7 +22,7 @@ const SETTING: &str = "incidents";
 const REPORT: &str = "health report";
 
 /// Skills that fail within this time of each other count as failing together.
-const TOGETHER: SignedDuration = SignedDuration::from_mins(1);
+const GROUP_WINDOW: SignedDuration = SignedDuration::from_mins(1);
 
 /// An outage that was reported to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,7 +210,7 @@ impl Incidents {
             return Ok(false);
         }
         // Runs that fail together get here before the alert of the first one is stored.
-        if incident.watched || at.duration_since(incident.since) < TOGETHER {
+        if incident.watched || at.duration_since(incident.since) < GROUP_WINDOW {
             return Ok(true);
         }
         if incident.skills.is_empty() {

@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::{Commands, Library};
 
 /// Maximum number of records in the set.
-const MOST_RECORDS: u32 = 500;
+const MAX_RECORDS: u32 = 500;
 
 /// The set that was built last.
 #[derive(Default)]
@@ -81,7 +81,7 @@ impl Library {
         let files = self.snapshot();
         let filter = SkillFilter {
             origin: Some(SkillOrigin::Record),
-            limit: Some(MOST_RECORDS),
+            limit: Some(MAX_RECORDS),
             ..SkillFilter::default()
         };
         let rows = self.list_skills(filter).await.unwrap_or_else(|error| {

@@ -17,7 +17,7 @@ use deft_store::{ReadableFile, SkillFilter, SkillOrigin, SkillRow, Store};
 use crate::Library;
 use crate::skills::{decode, encode_file, is_called, path_of};
 use crate::standing::is_gone;
-use crate::sync::TOGETHER;
+use crate::sync::BATCH_SIZE;
 
 /// Returns the last good version of the skills whose file is broken in `snapshot`.
 pub async fn last_good(
@@ -162,7 +162,7 @@ impl Library {
         let gone = known.keys().filter(|path| !here.contains(**path));
         let mut gone: Vec<String> = gone.map(|path| (*path).to_owned()).collect();
         while !fresh.is_empty() || !gone.is_empty() {
-            let some = fresh.drain(..fresh.len().min(TOGETHER)).collect();
+            let some = fresh.drain(..fresh.len().min(BATCH_SIZE)).collect();
             let store = self.store();
             store
                 .keep_good_files(some, std::mem::take(&mut gone))
@@ -174,7 +174,7 @@ impl Library {
     /// Stores skills that are in use although their files are broken, so that rows can refer to their
     /// revisions.
     pub(crate) async fn keep_contents(&self, skills: Vec<Arc<LoadedSkill>>) -> Result<(), Error> {
-        for some in skills.chunks(TOGETHER) {
+        for some in skills.chunks(BATCH_SIZE) {
             let contents = some.iter().filter_map(|loaded| encoded(loaded)).collect();
             self.store().keep_revisions(contents).await?;
         }

@@ -64,7 +64,7 @@ pub(crate) struct Plans {
 }
 
 /// Maximum number of cached plans, more than any home has revisions; beyond it the cache is cleared.
-const MOST_PLANS: usize = 4096;
+const MAX_PLANS: usize = 4096;
 
 impl Plans {
     /// Returns the skill with this name, compiled.
@@ -98,7 +98,7 @@ impl Plans {
             plan: Arc::new(plan),
         };
         let mut ready = self.lock();
-        if ready.len() >= MOST_PLANS {
+        if ready.len() >= MAX_PLANS {
             ready.clear();
         }
         ready.insert(revision, pinned.clone());

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Library;
-use crate::sync::TOGETHER;
+use crate::sync::BATCH_SIZE;
 use crate::timed::SkillTiming;
 
 /// The setting that names the zone in which slots were planned.
@@ -52,7 +52,7 @@ impl Library {
             }
         }
         let mut count = 0;
-        for some in changes.chunks(TOGETHER) {
+        for some in changes.chunks(BATCH_SIZE) {
             // A skill that was changed at the same time is already planned in the new zone.
             let rows = self.store().change_skills(some.to_vec()).await?;
             count += rows.iter().flatten().count();

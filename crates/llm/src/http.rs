@@ -11,7 +11,7 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 use tokio::time::timeout;
 
 use crate::address::{address, join};
-use crate::exchange::{self, MOST_BYTES, ReplyReader};
+use crate::exchange::{self, MAX_BYTES, ReplyReader};
 use crate::head::Head;
 use crate::provider::{Pong, Provider, Reply};
 use crate::provider_failure::ProviderFailure;
@@ -123,8 +123,8 @@ impl Http {
             .map_err(|error| transport(&error, &host))?
         {
             body.extend_from_slice(&bytes);
-            if body.len() > MOST_BYTES {
-                return Err(ProviderFailure::too_large(MOST_BYTES));
+            if body.len() > MAX_BYTES {
+                return Err(ProviderFailure::too_large(MAX_BYTES));
             }
         }
         Ok((head, body))

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::models::{ModelBackend, named, unknown};
 use crate::provider_failure::ProviderFailure;
-use crate::wait::{PATIENCE, backoff, words};
+use crate::wait::{MAX_REQUESTED_DELAY, backoff, words};
 use crate::{Answer, Ask, Delta, ModelOptions, Models};
 
 impl Models {
@@ -216,7 +216,7 @@ impl<'a> Tries<'a> {
             }
             return Err(Over::Model(failed));
         }
-        if wait > PATIENCE {
+        if wait > MAX_REQUESTED_DELAY {
             failed.failure.message = format!(
                 "{}; the provider asks to retry after {}",
                 failed.failure.message,

@@ -17,7 +17,7 @@ use crate::{Scheduler, readable_timing};
 const SLACK: SignedDuration = SignedDuration::from_mins(5);
 
 /// A forward jump or gap longer than this is reported, because people may miss the slots it skips.
-const FAR: SignedDuration = SignedDuration::from_hours(24);
+const MAX_JUMP: SignedDuration = SignedDuration::from_hours(24);
 
 /// How the store disagrees with the clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Pulse {
 /// The warning about a jump of the clock; `missed` slots were stored as missed after it. `None` if the jump
 /// is too small.
 pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
-    if by > FAR {
+    if by > MAX_JUMP {
         let by = words(by);
         return Some(format!(
             "the clock jumped forward by {by}: the host slept, or its clock is wrong; {} recorded \
@@ -138,7 +138,7 @@ pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
 /// with the newest run.
 pub(crate) fn about_start(last: Timestamp, now: Timestamp, missed: u64) -> Option<String> {
     let gap = now.duration_since(last);
-    if gap > FAR && missed > 0 {
+    if gap > MAX_JUMP && missed > 0 {
         let gap = words(gap);
         return Some(format!(
             "the newest run is {gap} old: deft was not running, or the clock is wrong; {} recorded \

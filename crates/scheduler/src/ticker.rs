@@ -24,13 +24,13 @@ use crate::pool::Late;
 use crate::{Pool, Scheduler, readable_timing};
 
 /// Number of skills read from the store at a time.
-const TOGETHER: u32 = 1024;
+const SKILLS_PER_READ: u32 = 1024;
 
 /// Maximum number of skills with several late slots that fire one of them in a tick.
-const TURNS: usize = 64;
+const MAX_LATE_PER_TICK: usize = 64;
 
 /// How long the slots of a tick wait for places in the pool before they are stored as queued.
-const NEAR: Duration = Duration::from_secs(1);
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What one tick did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,7 +73,10 @@ impl Scheduler {
         let mut paced = LatePacing::default();
         loop {
             // Slots on time never wait for late ones.
-            let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
+            let due = self
+                .store()
+                .due_skills(Some(late), now, SKILLS_PER_READ)
+                .await?;
             if !due.is_empty() {
                 let SlotDecisions { passing, firing } = self.decide(due, now);
                 self.pass(passing, ticked).await?;
@@ -106,7 +109,7 @@ impl Scheduler {
         // After downtime many late slots may produce no run; these are decided in bulk. Otherwise only as
         // many rows are read as can start, so that slots that wait for room are not read repeatedly.
         let limit = if pool.sweeps() {
-            TOGETHER
+            SKILLS_PER_READ
         } else {
             count(room.max(1) + unfinished.len() + paced.fired.len())
         };
@@ -116,7 +119,7 @@ impl Scheduler {
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
-        let mut room = room.min(TURNS.saturating_sub(paced.fired.len()));
+        let mut room = room.min(MAX_LATE_PER_TICK.saturating_sub(paced.fired.len()));
         // Other processes run late slots too. Two that tick at the same instant may each start their share,
         // but no more.
         if !free.is_empty() && room > 0 {
@@ -143,7 +146,7 @@ impl Scheduler {
     ) -> Result<(), Error> {
         let mut firing = FuturesUnordered::new();
         // One deadline for all: if runs are slow, the thousandth slot is stored as soon as the second.
-        let deadline = Instant::now() + NEAR;
+        let deadline = Instant::now() + PERMIT_TIMEOUT;
         for (row, coming) in slots {
             let place = pool.place_by(deadline).await;
             firing.push(self.launch(row, coming, pool.clone(), place));

@@ -39,7 +39,7 @@ const BACKLOG: u32 = 1024;
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time that requests in flight get to finish once the daemon stops.
-const GRACE: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Pause after a failed `accept`.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -185,7 +185,7 @@ impl ConnectionServer {
     }
 
     /// Serves the requests on a connection. When the daemon stops, the request in flight is completed, unless
-    /// it takes longer than `GRACE`.
+    /// it takes longer than `SHUTDOWN_TIMEOUT`.
     async fn answer<S>(&self, stream: S, peer: Peer, place: &Arc<Place>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -225,7 +225,7 @@ impl ConnectionServer {
             None => {
                 connection.as_mut().graceful_shutdown();
                 // Requests that take longer are aborted.
-                tokio::time::timeout(GRACE, connection)
+                tokio::time::timeout(SHUTDOWN_TIMEOUT, connection)
                     .await
                     .unwrap_or(Ok(()))
             }

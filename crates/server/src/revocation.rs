@@ -12,12 +12,12 @@ use crate::access::Caller;
 use crate::context::Server;
 
 /// Interval between checks of a token.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Waits until the token of a caller is revoked.
 pub(crate) async fn revoked(server: Arc<Server>, caller: Caller) {
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         if !server.tokens.is_valid(&caller.token) {
             return;
         }

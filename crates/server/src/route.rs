@@ -93,7 +93,7 @@ pub(crate) struct Route {
 }
 
 /// Maximum time that a request waits for a run.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(5);
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(5);
 
 impl Route {
     /// Creates a route with a blocking handler, which runs on a thread for blocking work.

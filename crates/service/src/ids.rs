@@ -14,16 +14,16 @@ use crate::store;
 pub(crate) const LAST: &str = "last";
 
 /// Maximum number of candidates in a message.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Maximum length of the description of a candidate, in characters.
-const LONGEST: usize = 50;
+const MAX_DESCRIPTION_CHARS: usize = 50;
 
 /// The prefix of every run id.
 const RUN: &str = "run_";
 
 /// How many of the newest runs are searched for one that is no chat.
-const LOOK_BACK: u32 = 200;
+const MAX_SEARCHED_RUNS: u32 = 200;
 
 /// The kind of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,12 +75,12 @@ impl IdKind {
     /// alike.
     pub(crate) fn ambiguous(self, given: &str, candidates: &[(String, String)]) -> Failure {
         let count = candidates.len();
-        let named = candidates.iter().take(MOST_NAMED).map(|(id, about)| {
-            let about: String = about.chars().take(LONGEST).collect();
+        let named = candidates.iter().take(MAX_NAMED).map(|(id, about)| {
+            let about: String = about.chars().take(MAX_DESCRIPTION_CHARS).collect();
             format!("\n  {id} ({})", visible(about.trim()))
         });
         let mut named: Vec<String> = named.collect();
-        if count > MOST_NAMED {
+        if count > MAX_NAMED {
             named.push("\n  …".to_owned());
         }
         let message = format!("`{given}` matches {count} {}s", self.noun());
@@ -131,7 +131,7 @@ impl IdKind {
 /// exists.
 pub(crate) fn find_run(app: &App, given: &str) -> Done<RunRow> {
     if given == LAST {
-        let rows = runs(app, RunFilter::default(), LOOK_BACK)?;
+        let rows = runs(app, RunFilter::default(), MAX_SEARCHED_RUNS)?;
         let first = rows.iter().position(|row| row.skill != CHAT_SKILL);
         let newest = rows.into_iter().nth(first.unwrap_or_default());
         return newest.ok_or_else(|| IdKind::Run.unknown(given));

@@ -13,10 +13,10 @@ use crate::schedule::{NOTIFY, finish, read_zone, refused, trigger_config};
 use crate::workspace::Workspace;
 
 /// Maximum length of a reminder's name, in characters; its text is not shortened.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_LEN: usize = 60;
 
 /// Maximum number of reminders with the same text.
-const MOST_ALIKE: usize = 100;
+const MAX_ALIKE: usize = 100;
 
 /// Stores a reminder from the words of a command line: the text and the time, in either order.
 pub fn remind(workspace: &Workspace, words: &[String], zone: Option<&str>) -> Done<ScheduleChange> {
@@ -26,7 +26,7 @@ pub fn remind(workspace: &Workspace, words: &[String], zone: Option<&str>) -> Do
     let reminder = split_reminder(&words, &place, Timestamp::now()).map_err(refused)?;
     let text = capitalised(&reminder.text);
     let timing = trigger_config(&app, &reminder.when, zone)?;
-    for number in 1..=MOST_ALIKE {
+    for number in 1..=MAX_ALIKE {
         let record = record(&numbered(&text, number), &text, &timing);
         match app.block_on(app.engine.library().store_skill(&record)) {
             Ok(stored) => return finish(app, &stored.row, ScheduleAction::Set),
@@ -34,7 +34,7 @@ pub fn remind(workspace: &Workspace, words: &[String], zone: Option<&str>) -> Do
             Err(error) => return Err(app::failure(&error)),
         }
     }
-    let message = format!("there are {MOST_ALIKE} reminders with this text already");
+    let message = format!("there are {MAX_ALIKE} reminders with this text already");
     Err(Failure::input("name_taken", message)
         .hint("`deft schedule list` shows them, `deft schedule remove NAME` removes one"))
 }
@@ -77,8 +77,8 @@ fn capitalised(text: &str) -> String {
 fn numbered(text: &str, number: usize) -> String {
     let mut name = String::new();
     for word in text.split_whitespace() {
-        let room = LONGEST_NAME.saturating_sub(name.chars().count());
-        let cut: String = word.chars().take(LONGEST_NAME).collect();
+        let room = MAX_NAME_LEN.saturating_sub(name.chars().count());
+        let cut: String = word.chars().take(MAX_NAME_LEN).collect();
         if cut.chars().count() + 1 > room {
             break;
         }
@@ -108,7 +108,7 @@ mod tests {
         let long = "Read the minutes of the meeting and of the one before it, and answer both";
         let name = numbered(long, 1);
         assert!(
-            name.len() <= LONGEST_NAME && long.starts_with(&name),
+            name.len() <= MAX_NAME_LEN && long.starts_with(&name),
             "{name}"
         );
     }

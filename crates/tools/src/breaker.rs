@@ -77,11 +77,13 @@ impl Breaker {
 
 /// Returns the delay before a start after `failures` consecutive failures.
 pub(crate) fn backoff(failures: u32) -> Duration {
-    const FIRST: Duration = Duration::from_millis(100);
-    const LONGEST: Duration = Duration::from_secs(30);
+    const FIRST_DELAY: Duration = Duration::from_millis(100);
+    const MAX_DELAY: Duration = Duration::from_secs(30);
     match failures {
         0 => Duration::ZERO,
-        n => FIRST.saturating_mul(1 << (n - 1).min(10)).min(LONGEST),
+        n => FIRST_DELAY
+            .saturating_mul(1 << (n - 1).min(10))
+            .min(MAX_DELAY),
     }
 }
 

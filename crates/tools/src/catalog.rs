@@ -50,7 +50,7 @@ pub struct Catalog {
 type Groups<'a> = BTreeMap<&'a str, BTreeMap<&'a str, String>>;
 
 /// The maximum number of results of a search; an agent is then offered all of them.
-const MOST_FOUND: usize = 8;
+const MAX_FOUND: usize = 8;
 
 /// The score of an exact name match; more than any number of other matches.
 const EXACT: usize = 1 << 16;
@@ -98,11 +98,11 @@ pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &
             "no match among {}; try other words, or `{{}}` to list all",
             counted(all, "tool")
         ),
-        many if many > MOST_FOUND => format!("the first {MOST_FOUND} of {fitting} that fit"),
+        many if many > MAX_FOUND => format!("the first {MAX_FOUND} of {fitting} that fit"),
         _ => format!("{fitting} of {all} that fit"),
     };
     let mut groups: Groups<'_> = BTreeMap::new();
-    for (_, tool) in found.into_iter().take(MOST_FOUND) {
+    for (_, tool) in found.into_iter().take(MAX_FOUND) {
         let group = groups.entry(&tool.server).or_default();
         group.insert(&tool.shown, tool.summary());
     }

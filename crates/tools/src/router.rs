@@ -65,7 +65,7 @@ struct Inner {
 }
 
 /// The number of announcements that a slow receiver may fall behind before it loses some.
-const MOST_NEWS: usize = 256;
+const MAX_NEWS: usize = 256;
 
 impl Router {
     /// Creates a router for the servers in `options`. No server is started yet.
@@ -86,7 +86,7 @@ impl Router {
                 withheld: ArcSwapOption::empty(),
                 tokens: Mutex::default(),
                 changes: watch::Sender::new(0),
-                news: broadcast::Sender::new(MOST_NEWS),
+                news: broadcast::Sender::new(MAX_NEWS),
             }),
         };
         router.install_catalog_tool();

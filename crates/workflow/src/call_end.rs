@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::Path;
 use crate::call::Call;
-use crate::cut_off::{MOST_CUT_OFFS, unjudged};
+use crate::cut_off::{MAX_CUT_OFFS, unjudged};
 use crate::event::{CallEnd, Event, Heal, Next};
 use crate::kinds::CompiledStep;
 use crate::machine::Machine;
@@ -20,9 +20,9 @@ use crate::progress::elapsed;
 use crate::size::size;
 use crate::state::{Position, TryState};
 
-/// Delay before the first retry; it doubles with each retry, up to [`LONGEST_WAIT`].
+/// Delay before the first retry; it doubles with each retry, up to [`MAX_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 impl Machine {
     /// Returns the event for the result of a call, with the decision what follows. The caller stores and
@@ -345,7 +345,7 @@ impl Machine {
         let cut_off = failure.class == FailureClass::Interrupted;
         if cut_off && effects != Effects::Once {
             return match tried.map_or(0, |tried| tried.cut_offs) {
-                0..MOST_CUT_OFFS => Next::Retry { at: now },
+                0..MAX_CUT_OFFS => Next::Retry { at: now },
                 _ => give_up(step, Next::Interrupt),
             };
         }
@@ -466,7 +466,7 @@ fn may_be_retried(class: FailureClass) -> bool {
 fn backoff(path: &Path, retries_made: u32) -> Duration {
     let whole = FIRST_WAIT
         .saturating_mul(1_u32.checked_shl(retries_made).unwrap_or(u32::MAX))
-        .min(LONGEST_WAIT);
+        .min(MAX_WAIT);
     let hash = scatter(path.as_str().bytes().chain(retries_made.to_le_bytes()));
     let spread = u32::try_from(hash >> 32 & 0xff).unwrap_or(0);
     whole * 3 / 4 + whole * spread / 512

@@ -6,7 +6,7 @@ use crate::Path;
 
 /// Number of times that a repeatable call is begun again after it was cut off. A call that crashes the whole
 /// process each time must not do so forever.
-pub(crate) const MOST_CUT_OFFS: u32 = 5;
+pub(crate) const MAX_CUT_OFFS: u32 = 5;
 
 /// Returns the failure of a check in the worker that was cut off. The checked value exists, so nothing is in
 /// doubt.

@@ -303,7 +303,7 @@ impl Machine {
 }
 
 /// Maximum number of items that a message names.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Returns the first failure of a loop, with the number of failed items and their indexes.
 fn counted(failure: Failure, tries: &[Try]) -> Failure {
@@ -311,12 +311,12 @@ fn counted(failure: Failure, tries: &[Try]) -> Failure {
         matches!(tried.state, TryState::Failed(_)).then(|| format!("[{at}]"))
     };
     let failed: Vec<String> = tries.iter().enumerate().filter_map(failed).collect();
-    let more = if failed.len() > MOST_NAMED {
+    let more = if failed.len() > MAX_NAMED {
         ", …"
     } else {
         ""
     };
-    let named = failed[..failed.len().min(MOST_NAMED)].join(", ");
+    let named = failed[..failed.len().min(MAX_NAMED)].join(", ");
     let (count, all) = (failed.len(), tries.len());
     let items = if all == 1 { "item" } else { "items" };
     Failure {

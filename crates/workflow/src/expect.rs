@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::call::ExpectLevel;
 
 /// Maximum number of problems that one message lists.
-const MOST_PROBLEMS: usize = 3;
+const MAX_PROBLEMS: usize = 3;
 
 /// Compiled post-conditions.
 #[derive(Debug, Default)]
@@ -117,7 +117,7 @@ impl ExpectProblem {
 }
 
 fn check_schema(what: &str, schema: &Validator, value: &Value) -> Result<(), Failure> {
-    let problems = schema.iter_errors(value).take(MOST_PROBLEMS);
+    let problems = schema.iter_errors(value).take(MAX_PROBLEMS);
     // The value itself is left out: it may be long, and the journal has it anyway.
     let problems: Vec<String> = problems
         .map(|error| match error.instance_path().to_string() {

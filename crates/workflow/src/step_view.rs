@@ -15,7 +15,7 @@ use crate::event::Next;
 use crate::progress::elapsed;
 
 /// Maximum number of failed items that are named.
-pub(crate) const MOST_FAILED: usize = 100;
+pub(crate) const MAX_FAILED: usize = 100;
 
 /// Returns the view of a step that has not begun.
 pub(crate) fn pending(id: String, kind: &str) -> StepView {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Path;
 use crate::call::{Call, ExpectLevel};
 use crate::code::Code;
-use crate::cut_off::MOST_CUT_OFFS;
+use crate::cut_off::MAX_CUT_OFFS;
 use crate::event::{CallEnd, CallIntent, Event, Next};
 use crate::expect::{ExpectProblem, false_expectation_failure};
 use crate::machine::{Ask, Divergence, Machine};
@@ -215,7 +215,7 @@ impl Machine {
             Ok(Value::Bool(true)) => (None, Next::Done),
             Ok(_) => (Some(false_expectation_failure(source)), Next::Fail),
             Err(failure) if self.is_cut_off(index, &failure) => {
-                let again = failure.class == FailureClass::Interrupted && attempt <= MOST_CUT_OFFS;
+                let again = failure.class == FailureClass::Interrupted && attempt <= MAX_CUT_OFFS;
                 let next = if again {
                     Next::Retry { at: now }
                 } else {

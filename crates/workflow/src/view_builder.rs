@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
-use crate::step_view::{MOST_FAILED, StepChanges, pending, step_error};
+use crate::step_view::{MAX_FAILED, StepChanges, pending, step_error};
 use crate::{Path, Plan};
 
 /// Maximum number of items of a loop whose inner steps are shown.
-const MOST_ITEMS: usize = 50;
+const MAX_ITEMS: usize = 50;
 
 /// Returns the views of the steps of a run. `nested` has the plans of the skills that the run entered; if one
 /// is missing, only those of its steps that have begun are shown.
@@ -200,7 +200,7 @@ impl<'a> ViewBuilder<'a> {
                     items.done += 1;
                     items.failed += usize::from(ended.error.is_some());
                     let failed = item.filter(|_| ended.error.is_some());
-                    if items.failed_items.len() < MOST_FAILED {
+                    if items.failed_items.len() < MAX_FAILED {
                         items.failed_items.extend(failed);
                     }
                 }
@@ -325,7 +325,7 @@ impl<'a> ViewBuilder<'a> {
             .collect();
         items.sort_unstable();
         items.dedup();
-        items.truncate(MOST_ITEMS);
+        items.truncate(MAX_ITEMS);
         items
             .into_iter()
             .map(|item| format!("{id}[{item}]"))

@@ -18,7 +18,7 @@ use crate::setup::{Offer, ShelfTool};
 pub const CATALOG_TOOL: &str = "get_tool_catalog";
 
 /// Maximum number of tools offered to a model; providers refuse more than 128.
-pub const MOST_OFFERED: usize = 120;
+pub const MAX_OFFERED: usize = 120;
 
 /// Takes the tools that the searches of a turn found off the shelf.
 pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<EventKind> {
@@ -65,7 +65,7 @@ fn offered<'a>(
     wanted: impl Iterator<Item = &'a ShelfTool>,
     facts: &dyn Facts,
 ) -> Option<EventKind> {
-    let room = MOST_OFFERED.saturating_sub(agent.setup.tools.len());
+    let room = MAX_OFFERED.saturating_sub(agent.setup.tools.len());
     let tools = wanted.filter_map(|shelved| {
         Some(Offer {
             spec: facts.describe(shelved)?,

@@ -22,7 +22,7 @@ mod transcript;
 mod turn;
 mod words;
 
-pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
+pub use looked_up::{CATALOG_TOOL, MAX_OFFERED};
 pub use results::Reply;
 
 use std::collections::HashMap;

@@ -31,7 +31,7 @@ pub(super) fn not_run(setup: &Setup) -> String {
 }
 
 /// Number of names in a list before the rest is only counted.
-const MOST_NAMES: usize = 50;
+const MAX_NAMES: usize = 50;
 
 /// Returns the part of a text that fits into a sentence.
 pub(super) fn clip(text: &str) -> String {
@@ -39,8 +39,8 @@ pub(super) fn clip(text: &str) -> String {
 }
 
 fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    let more = names.len().saturating_sub(MOST_NAMES);
-    let names: Vec<String> = names.take(MOST_NAMES).map(|it| format!("`{it}`")).collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let names: Vec<String> = names.take(MAX_NAMES).map(|it| format!("`{it}`")).collect();
     let mut text = names.join(", ");
     if more > 0 {
         let _ = write!(text, " and {more} more");

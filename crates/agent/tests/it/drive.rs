@@ -9,7 +9,7 @@ use deft_model::{Failure, Message};
 use crate::world::World;
 
 /// More events than any case has; an agent that exceeds it does not end.
-const MOST_EVENTS: usize = 5_000;
+const MAX_EVENTS: usize = 5_000;
 
 pub(crate) struct Driver {
     pub machine: Machine,
@@ -50,7 +50,7 @@ impl Driver {
         let began = self.machine.began(&Address::root(), self.setup.clone());
         self.record(&began);
         loop {
-            assert!(self.log.len() < MOST_EVENTS, "the agent does not end");
+            assert!(self.log.len() < MAX_EVENTS, "the agent does not end");
             let decided = self.machine.advance(&self.world);
             self.stored(&decided);
             if self.crash() || self.halt() {

@@ -23,7 +23,7 @@ use crate::prepare::SCHEDULING;
 use crate::tool_names::{SKILL_RUN, USE_SKILL};
 
 /// Maximum number of characters of arguments in a question.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// The consequences of a call.
 #[derive(Default)]
@@ -389,5 +389,5 @@ fn list(planned: &[PlannedQuestion]) -> String {
 /// Returns the part of the arguments that fits into a question.
 pub(super) fn brief(args: &Object) -> String {
     let text = serde_json::to_string(args).unwrap_or_default();
-    clip(&text, MOST_SHOWN)
+    clip(&text, MAX_SHOWN_CHARS)
 }

@@ -25,7 +25,7 @@ pub use caused::inside;
 use deft_library::denied;
 
 /// Maximum depth of calls inside the arguments of other calls.
-const MOST_NESTED: u32 = 8;
+const MAX_NESTING: u32 = 8;
 
 /// The decision about a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,8 +58,8 @@ impl Agents {
         args: Option<&Object>,
         depth: u32,
     ) -> Verdict {
-        if depth > MOST_NESTED {
-            return Verdict::Denied(format!("calls are nested more than {MOST_NESTED} levels"));
+        if depth > MAX_NESTING {
+            return Verdict::Denied(format!("calls are nested more than {MAX_NESTING} levels"));
         }
         let info = match self.router.find(tool) {
             ToolLookup::Tool(info) => info,

@@ -14,7 +14,7 @@ const SHORTEST_ID: usize = 16;
 const NARROWEST_TEXT: usize = 24;
 
 /// The maximum number of lines of a text in a row. `show` and `--wide` print the full text.
-const MOST_LINES: usize = 2;
+const MAX_LINES: usize = 2;
 
 /// The maximum number of lines for columns moved below their row.
 const MOVED_LINES: usize = 1;
@@ -162,7 +162,7 @@ impl Layout {
     fn lines(&self, cell: &Cell, fit: Fit, width: usize) -> Vec<String> {
         match fit {
             Fit::Id => vec![cell.text.chars().take(width).collect()],
-            Fit::Text if self.room < usize::MAX => wrap_at_most(&cell.text, width, MOST_LINES),
+            Fit::Text if self.room < usize::MAX => wrap_at_most(&cell.text, width, MAX_LINES),
             Fit::Text | Fit::Keep | Fit::Extra => vec![cell.text.clone()],
         }
     }

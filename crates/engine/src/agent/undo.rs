@@ -10,7 +10,7 @@ use deft_store::MessageRow;
 use crate::{Engine, Error};
 
 /// Maximum number of messages at the end of a conversation that are searched.
-const MOST: u64 = 400;
+const MAX_MESSAGES: u64 = 400;
 
 /// An exchange that was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Engine {
         let Some(row) = store.conversation(conversation).await? else {
             return Ok(None);
         };
-        let after = row.message_count.saturating_sub(MOST);
+        let after = row.message_count.saturating_sub(MAX_MESSAGES);
         let rows = store.messages(conversation, after, u32::MAX).await?;
         let exchange = last_exchange(&rows);
         let Some(first) = exchange.first() else {

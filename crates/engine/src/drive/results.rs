@@ -12,7 +12,7 @@ use crate::perform::ActionResult;
 use crate::waiting;
 
 /// How often a run checks whether a missing tool is back, if no other process reports it.
-const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
+const TOOL_POLL_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
 
 impl Driver {
     /// Records the result of an action.
@@ -123,7 +123,7 @@ impl Driver {
     /// Returns when to retry a call that lacks a tool; `None` if the run no longer waits for missing tools.
     fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
         let last = self.patient_until.filter(|last| *last > now)?;
-        let look = now.saturating_add(LOOK_AGAIN).ok()?;
+        let look = now.saturating_add(TOOL_POLL_INTERVAL).ok()?;
         Some(look.min(last))
     }
 

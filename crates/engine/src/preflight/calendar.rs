@@ -35,7 +35,7 @@ const LISTS: [&str; 4] = ["calendars", "items", "data", "results"];
 const NAMES: [&str; 4] = ["id", "calendar_id", "calendarId", "email"];
 
 /// Maximum number of calendars that are checked.
-const MOST: usize = 50;
+const MAX_CALENDARS: usize = 50;
 
 impl Inner {
     /// Whether all calendars are empty from `from` on, for the duration `ahead`.
@@ -186,7 +186,7 @@ fn names(listed: &Value) -> Vec<String> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
-    items.iter().filter_map(name).take(MOST).collect()
+    items.iter().filter_map(name).take(MAX_CALENDARS).collect()
 }
 
 #[cfg(test)]

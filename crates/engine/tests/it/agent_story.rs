@@ -16,7 +16,7 @@ use crate::agent_lines::{ends, event_line, place_of};
 use crate::time_world::{clock, standing};
 
 /// Longer texts are cut, and their length is shown.
-const LONGEST: usize = 500;
+const MAX_TEXT_CHARS: usize = 500;
 
 pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
     let mut out = format!("{}\n\nDONE\n", case.0["about"].as_str().unwrap());
@@ -119,7 +119,7 @@ fn indented(text: &str) -> String {
 }
 
 pub(crate) fn clipped(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
     }

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 /// Maximum number of schemas in the output. References can make a small schema a large one.
-const MOST_PARTS: usize = 2000;
+const MAX_PARTS: usize = 2000;
 
 /// Keywords with the same meaning in both formats.
 const KEPT: [&str; 10] = [
@@ -27,7 +27,7 @@ pub(super) fn parameters(schema: &Value) -> Option<Value> {
     let mut writer = Writer {
         root: schema,
         inside: vec!["#".to_owned()],
-        left: MOST_PARTS,
+        left: MAX_PARTS,
     };
     let mut out = writer.convert(schema);
     let fields = out["properties"]

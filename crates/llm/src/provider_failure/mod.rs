@@ -15,7 +15,7 @@ pub(crate) use self::status::Words;
 use crate::ModelOptions;
 
 /// Maximum number of characters of a provider's text that are quoted.
-const MOST_WORDS: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Fewer leading bytes of a key reveal nothing about it.
 const SHORTEST_CUT: usize = 4;
@@ -138,7 +138,7 @@ fn is_page(body: &[u8]) -> bool {
 /// Returns the first part of a foreign text, on one line.
 fn quote(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    clip(&line, MOST_WORDS)
+    clip(&line, MAX_MESSAGE_CHARS)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use crate::request_id::RequestId;
 const RUNS: u32 = 20;
 
 /// Maximum number of listed runs.
-const MOST_RUNS: u32 = 200;
+const MAX_RUNS: u32 = 200;
 
 /// Calls a tool. Only an unknown name is a protocol error; other failures are returned as results.
 pub(super) async fn call(
@@ -186,7 +186,7 @@ fn list_runs(app: &App, request: RunListRequest) -> Done<RunPage> {
         outcome: request.outcome,
         chats: false,
     };
-    let limit = request.limit.unwrap_or(RUNS).clamp(1, MOST_RUNS);
+    let limit = request.limit.unwrap_or(RUNS).clamp(1, MAX_RUNS);
     let runs = runs::list(app, query).next(limit)?;
     Ok(RunPage { runs })
 }

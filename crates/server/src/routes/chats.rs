@@ -17,7 +17,7 @@ use futures_util::future::BoxFuture;
 
 use super::page_size;
 use crate::answer::Answer;
-use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::route::{Call, MAX_WAIT, Nothing, Route, Verb};
 
 /// Channel of conversations over the API.
 const CHANNEL: &str = "api";
@@ -151,7 +151,7 @@ fn wait_time(query: &WaitQuery) -> Duration {
     let given = query
         .wait
         .map(|seconds| Duration::from_secs(seconds.into()));
-    given.map_or(LONGEST_WAIT, |time| time.min(LONGEST_WAIT))
+    given.map_or(MAX_WAIT, |time| time.min(MAX_WAIT))
 }
 
 fn send(call: Call<WaitQuery, ChatRequest>) -> BoxFuture<'static, Done<Answer>> {

@@ -22,7 +22,7 @@ use super::{next_cursor, page_size};
 use crate::answer::Answer;
 use crate::context::Server;
 use crate::dispatch;
-use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::route::{Call, MAX_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read, Run};
@@ -242,7 +242,7 @@ async fn begin(server: Arc<Server>, work: RunWork, wait: Option<u32>) -> Done<An
 
 /// Returns the time to wait for a caller that asks for `seconds`.
 fn longest(seconds: u32) -> Duration {
-    Duration::from_secs(seconds.into()).min(LONGEST_WAIT)
+    Duration::from_secs(seconds.into()).min(MAX_WAIT)
 }
 
 /// Responds with the run as it is after the wait: 200 if it has ended, otherwise 202.

@@ -13,7 +13,7 @@ use deft_wire::{Done, Failure, FailureKind};
 use futures_util::future::BoxFuture;
 
 use crate::answer::Answer;
-use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::route::{Call, MAX_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read, Run};
@@ -90,7 +90,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
             tool: tool.clone(),
             arguments: call.body.arguments.clone(),
             texts: Vec::new(),
-            timeout: time.map(|time| time.min(LONGEST_WAIT)),
+            timeout: time.map(|time| time.min(MAX_WAIT)),
         };
         // A separate task, so that a call which has begun completes even if the client disconnects.
         let server = call.server;

@@ -21,10 +21,10 @@ use deft_config::{Home, config_file, host_zone};
 use jiff::tz::TimeZone;
 
 /// How often the configuration file is checked for changes.
-const LOOK: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Delay before servers that failed to list their tools are asked again.
-const AGAIN: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The parts of a daemon that react to changes.
 pub(super) struct Parts<'a> {
@@ -138,7 +138,7 @@ impl Follower {
     async fn follow_config(self) {
         let mut seen = looks(&self.config);
         loop {
-            drop(tokio::time::timeout(LOOK, self.look.notified()).await);
+            drop(tokio::time::timeout(POLL_INTERVAL, self.look.notified()).await);
             let now = looks(&self.config);
             if now == seen {
                 continue;
@@ -227,7 +227,7 @@ async fn ask_servers(
             if told.is_empty() {
                 std::future::pending::<()>().await;
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         };
         tokio::select! {
             () = changed.notified() => {}

@@ -46,7 +46,7 @@ fn record() -> Done<Object> {
 }
 
 /// Pause between checks: many runs may end in one second, and one check covers them.
-const PAUSE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Removes the example skill after its last fire and posts a notice. Waits for the bell and not for events,
 /// because an engine without listeners publishes none.
@@ -63,7 +63,7 @@ pub(super) async fn retire_hello(engine: Engine) {
             }
         }
         ended.await;
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -25,7 +25,7 @@ const FAILURE_LIFETIME: Duration = Duration::from_secs(5);
 pub(super) const RENEWAL_AGE: Duration = Duration::from_secs(1);
 
 /// How long a delivery waits for the secret that another thread looks up.
-const LOOKUP_PATIENCE: Duration = Duration::from_secs(2);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The hooks of the configuration as it is now.
 pub struct HookConfigs {
@@ -102,7 +102,7 @@ impl HookConfigs {
         if let Some(secret) = cached(self) {
             return exposed(hook, secret.result);
         }
-        let Some(_turn) = self.lookup.try_lock_for(LOOKUP_PATIENCE) else {
+        let Some(_turn) = self.lookup.try_lock_for(LOOKUP_TIMEOUT) else {
             return exposed(hook, Err("it is still being read".to_owned()));
         };
         // Another thread may have looked it up in the meantime.

@@ -19,7 +19,7 @@ struct StripeEvent {
 }
 
 /// Maximum length of the id of a delivery, in bytes.
-const LONGEST_ID: usize = 255;
+const MAX_ID_LEN: usize = 255;
 
 /// Verifies the signature and the age of a delivery and returns its key.
 ///
@@ -149,8 +149,8 @@ fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
 
 fn check_id(id: &str) -> Done<String> {
     let is_plain = id.chars().all(|c| c.is_ascii_graphic());
-    if id.is_empty() || id.len() > LONGEST_ID || !is_plain {
-        let message = format!("the id of the delivery has 1 to {LONGEST_ID} plain characters");
+    if id.is_empty() || id.len() > MAX_ID_LEN || !is_plain {
+        let message = format!("the id of the delivery has 1 to {MAX_ID_LEN} plain characters");
         return Err(Failure::input("invalid_input", message));
     }
     Ok(id.to_owned())

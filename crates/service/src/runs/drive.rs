@@ -174,7 +174,7 @@ pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
 }
 
 /// Maximum wait for an event of this process before the store is checked; another process may drive the run.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits for the next event of a run. Returns false after the deadline.
 async fn news(
@@ -182,7 +182,7 @@ async fn news(
     run: &RunId,
     deadline: tokio::time::Instant,
 ) -> bool {
-    let look = (tokio::time::Instant::now() + LOOK).min(deadline);
+    let look = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
     let heard = async {
         while let Ok(event) = events.recv().await {
             if event.run == *run && may_stop(&event.event) {

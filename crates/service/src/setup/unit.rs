@@ -15,7 +15,7 @@ use super::machine::{Machine, System};
 use crate::workspace::Workspace;
 
 /// Timeout of the service manager, which waits until deft is ready.
-const PATIENCE: Duration = Duration::from_mins(1);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Maximum size of an existing unit.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -68,7 +68,7 @@ pub fn start_unit(machine: &Machine, unit: &mut ServiceUnit) {
         ));
         return;
     };
-    match run_program(&found, &args, "", PATIENCE) {
+    match run_program(&found, &args, "", START_TIMEOUT) {
         Ok(done) if done.ok => unit.started = true,
         Ok(done) => {
             let first = done.err.lines().next().unwrap_or("no reason was given");

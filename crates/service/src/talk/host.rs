@@ -27,7 +27,7 @@ use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, PromptView};
 use deft_wire::{Done, Failure};
 
 /// Maximum number of messages of a conversation that are read.
-const MOST_MESSAGES: u32 = 10_000;
+const MAX_MESSAGES: u32 = 10_000;
 
 /// Returns the chats of a home.
 pub fn host(app: &App) -> Arc<dyn Talk> {
@@ -371,7 +371,7 @@ impl Talk for Host {
     fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let store = self.engine.store();
-            let rows = store.messages(id, 0, MOST_MESSAGES).await.map_err(stored)?;
+            let rows = store.messages(id, 0, MAX_MESSAGES).await.map_err(stored)?;
             let messages = rows.into_iter().map(|row| ChatMessage {
                 role: row.role.into(),
                 conversation: row.conversation,

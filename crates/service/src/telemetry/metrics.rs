@@ -27,11 +27,11 @@ const PAGE: u32 = 500;
 
 /// Maximum number of stored events since the last count. Beyond it, older events are skipped and counting
 /// resumes at the newest.
-const MOST_BEHIND: u64 = 200_000;
+const MAX_EVENTS_BEHIND: u64 = 200_000;
 
 /// Maximum number of tracked runs. At the limit all are dropped, and read from their journals again when
 /// needed.
-const MOST_RUNS: usize = 10_000;
+const MAX_RUNS: usize = 10_000;
 
 /// The metrics of a daemon.
 pub struct Metrics {
@@ -134,7 +134,7 @@ impl Metrics {
 
     async fn catch_up(&self, place: &mut Place) -> Result<(), deft_store::Error> {
         let newest = self.engine.store().newest_event().await?;
-        if newest.saturating_sub(place.position) > MOST_BEHIND {
+        if newest.saturating_sub(place.position) > MAX_EVENTS_BEHIND {
             place.position = newest;
             place.runs.clear();
         }
@@ -162,7 +162,7 @@ impl Metrics {
             let Some(fold) = self.read_run(stored).await? else {
                 return Ok(());
             };
-            if place.runs.len() >= MOST_RUNS {
+            if place.runs.len() >= MAX_RUNS {
                 place.runs.clear();
             }
             place.runs.insert(stored.run.clone(), fold);

@@ -6,7 +6,7 @@ use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required};
 /// A step of a workflow: its name, the keys of its kind, and common keys.
 pub(crate) const STEP: &[Field] = &step_fields();
 
-const COUNT: usize = HEAD.len() + KINDS.len() + OWN_FIELDS.len() + REST.len();
+const COUNT: usize = HEAD.len() + KINDS.len() + OWN_FIELDS.len() + COMMON_FIELDS.len();
 
 const fn step_fields() -> [Field; COUNT] {
     let mut fields = [HEAD[0]; COUNT];
@@ -21,7 +21,7 @@ const fn step_fields() -> [Field; COUNT] {
         } else if own < OWN_FIELDS.len() {
             OWN_FIELDS[own]
         } else {
-            REST[own - OWN_FIELDS.len()]
+            COMMON_FIELDS[own - OWN_FIELDS.len()]
         };
         at += 1;
     }
@@ -34,7 +34,7 @@ const HEAD: &[Field] = &[
 ];
 
 /// Fields that steps of all kinds have.
-const REST: &[Field] = &[
+const COMMON_FIELDS: &[Field] = &[
     optional("output", Kind::Name, "a second name for the value"),
     optional(
         "condition",

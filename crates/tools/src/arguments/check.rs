@@ -15,7 +15,7 @@ use super::schema::{cast, properties};
 use crate::secret::Reveal;
 
 /// The maximum number of problems to report at once.
-const MOST: usize = 10;
+const MAX_PROBLEMS: usize = 10;
 
 /// Checks the arguments of one tool.
 pub(crate) struct Checker {
@@ -88,7 +88,7 @@ impl Checker {
         let problems: Vec<Problem> = validator
             .iter_errors(&value)
             .filter(|error| !hides_secret(&value, error, reveal))
-            .take(MOST)
+            .take(MAX_PROBLEMS)
             .flat_map(|error| describe(&error, &self.schema))
             .collect();
         if problems.is_empty() {

@@ -10,11 +10,11 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 /// The maximum number of schemas that apply to one value.
-const MOST_APPLIED: u64 = 10_000;
+const MAX_APPLIED: u64 = 10_000;
 /// The maximum depth of nested schemas for one value.
 const DEEPEST: usize = 64;
 /// The maximum number of distinct references: each can make compilation recurse deeper.
-const MOST_REFERENCES: usize = 200;
+const MAX_REFERENCES: usize = 200;
 
 /// The cost of validating against a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn cost(schema: &Value) -> Cost {
     if !collect(schema, &mut references) {
         return Cost::Unknown;
     }
-    if references.len() > MOST_REFERENCES {
+    if references.len() > MAX_REFERENCES {
         return Cost::TooHigh("it has too many references");
     }
     let mut count = Count {
@@ -126,7 +126,7 @@ impl<'a> Count<'a> {
                 count = count.saturating_add(self.applied(part, depth + 1)?);
             }
         }
-        if count > MOST_APPLIED {
+        if count > MAX_APPLIED {
             return Err("too many schemas in it apply to one value");
         }
         self.known.insert(schema, Some(count));

@@ -16,7 +16,7 @@ use super::{BuiltinTool, Context, Definition, Settings, blocking, handler, inval
 use crate::options::{FileOptions, Options};
 
 /// The maximum number of entries in a listing.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 type Work = fn(&FileOptions, &Object) -> Result<Value, Failure>;
 
@@ -167,7 +167,7 @@ fn entries(folder: &OwnedFd) -> std::io::Result<Vec<Value>> {
         !name.is_ok_and(|name| matches!(name.to_bytes(), b"." | b".."))
     });
     let mut entries = Vec::new();
-    for entry in names.take(MOST_ENTRIES) {
+    for entry in names.take(MAX_ENTRIES) {
         let entry = entry?;
         let stat = statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {

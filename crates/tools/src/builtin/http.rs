@@ -18,7 +18,7 @@ use crate::options::HttpOptions;
 use crate::transport::transport;
 
 /// The maximum number of redirects to follow.
-const MOST_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 pub(super) fn tool(settings: &Settings) -> BuiltinTool {
     let definition = Definition::new(
@@ -252,7 +252,7 @@ async fn exchange(
     mut hop: Hop,
     arguments: &Object,
 ) -> Result<Value, Failure> {
-    for _ in 0..=MOST_REDIRECTS {
+    for _ in 0..=MAX_REDIRECTS {
         let mut request = client
             .request(hop.method.clone(), hop.url.clone())
             .headers(hop.headers.clone());
@@ -268,7 +268,7 @@ async fn exchange(
     }
     Err(Failure::new(
         FailureClass::Limit,
-        format!("the answer redirects more than {MOST_REDIRECTS} times"),
+        format!("the answer redirects more than {MAX_REDIRECTS} times"),
     ))
 }
 

@@ -21,7 +21,7 @@ use super::{CleanupEntry, heir};
 /// The interval between two searches for orphans.
 const PERIOD: Duration = Duration::from_secs(2);
 /// How long an ended child is left for another module to reap.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REAP_DELAY: Duration = Duration::from_secs(30);
 
 /// The live owners, and known orphans.
 #[derive(Default)]
@@ -145,7 +145,7 @@ impl Registry {
         let was_stray = self.strays.contains_key(&(process.pid, process.began));
         let own_group = getpgrp().as_raw_nonzero().get();
         let is_foreign = process.group != process.pid && process.group != own_group;
-        was_stray || is_foreign || since.elapsed() >= PATIENCE
+        was_stray || is_foreign || since.elapsed() >= REAP_DELAY
     }
 }
 

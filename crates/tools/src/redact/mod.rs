@@ -30,7 +30,7 @@ const DECODINGS: usize = 3;
 const STEP: usize = 64 * 1024;
 /// The maximum number of bytes for one escaped byte of a secret, as in `\\\\u0041` with blanks around
 /// it.
-const LONGEST_ESCAPE: usize = 16;
+const MAX_ESCAPE_LEN: usize = 16;
 /// The longest escape of one character, in bytes.
 const ESCAPE: usize = 12;
 
@@ -93,7 +93,7 @@ impl Redaction {
     /// Returns the maximum length of an escaped secret, in bytes.
     fn longest_form(&self) -> usize {
         let longest = self.secrets.iter().map(|(secret, _)| secret.len()).max();
-        LONGEST_ESCAPE * longest.unwrap_or_default()
+        MAX_ESCAPE_LEN * longest.unwrap_or_default()
     }
 
     /// Removes all secrets from the strings, keys and numbers of a value.

@@ -19,7 +19,7 @@ use crate::redact::{HIDDEN, Redaction};
 use crate::server::{Hooks, Server};
 
 /// How long to wait for further servers once a name is found.
-const GRACE: Duration = Duration::from_secs(2);
+const FURTHER_SERVERS_TIMEOUT: Duration = Duration::from_secs(2);
 const FOREVER: Duration = Duration::from_hours(24);
 
 impl Inner {
@@ -254,7 +254,10 @@ impl Router {
             asked.spawn(async move { server.list_if_needed().await });
         }
         let all = async { while asked.join_next().await.is_some() {} };
-        if tokio::time::timeout(GRACE, all).await.is_err() {
+        if tokio::time::timeout(FURTHER_SERVERS_TIMEOUT, all)
+            .await
+            .is_err()
+        {
             asked.detach_all();
         }
     }
@@ -330,7 +333,11 @@ impl Router {
         let mut failed = Vec::new();
         loop {
             let found = name.is_some_and(|name| self.knows(name));
-            let patience = if found { GRACE } else { FOREVER };
+            let patience = if found {
+                FURTHER_SERVERS_TIMEOUT
+            } else {
+                FOREVER
+            };
             match tokio::time::timeout(patience, asked.join_next()).await {
                 Ok(Some(Ok((name, Err(failure))))) => failed.push((name, failure)),
                 Ok(Some(_)) => {}

@@ -16,7 +16,7 @@ use crate::relay::{News, Offers, RelayCall, RelayError, RelayRequest};
 use crate::server::Server;
 
 /// The maximum number of queued messages from a server to its client.
-const MOST_MESSAGES: usize = 1024;
+const MAX_MESSAGES: usize = 1024;
 
 impl Router {
     /// Whether any server is offered to clients.
@@ -47,7 +47,7 @@ impl Router {
     /// Relays a request to a server. Must be called inside a runtime.
     pub fn relay(&self, mut request: RelayRequest) -> RelayCall {
         let cancel = CancellationToken::new();
-        let (owner, messages) = mpsc::channel(MOST_MESSAGES);
+        let (owner, messages) = mpsc::channel(MAX_MESSAGES);
         let (done, ended) = oneshot::channel();
         let gone = Failure::new(FailureClass::Cancelled, "deft is shutting down");
         let call = RelayCall::new(messages, ended, gone.into(), cancel.clone().drop_guard());

@@ -17,7 +17,7 @@ use crate::redact::Redaction;
 use crate::relay::RelayMessage;
 
 /// The maximum number of cancelled requests whose progress messages are dropped.
-const MOST_STALE: usize = 16;
+const MAX_STALE: usize = 16;
 
 /// The receiver of messages of one line.
 pub(super) struct ClientChannel {
@@ -53,7 +53,7 @@ impl ClientChannel {
     /// Marks a request as cancelled: further progress messages for it are dropped.
     pub(super) fn give_up(&self, token: ProgressToken) {
         let mut stale = self.stale.lock();
-        if stale.len() >= MOST_STALE {
+        if stale.len() >= MAX_STALE {
             stale.remove(0);
         }
         stale.push(token);

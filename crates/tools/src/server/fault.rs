@@ -27,7 +27,7 @@ pub(super) const TOO_LARGE: i32 = -39_901;
 pub(super) const MALFORMED: i32 = -39_902;
 
 /// The maximum length of an authorization server's error in a message, in characters.
-const MOST_REASON: usize = 300;
+const MAX_REASON_LEN: usize = 300;
 
 /// The failure of a call, and whether the connection caused it.
 pub(super) struct Fault {
@@ -251,7 +251,7 @@ fn not_renewed(server: &str, error: &AuthError) -> Failure {
         | AuthError::HttpError(_) => FailureClass::Network,
         _ => FailureClass::Auth,
     };
-    let reason: String = error.to_string().chars().take(MOST_REASON).collect();
+    let reason: String = error.to_string().chars().take(MAX_REASON_LEN).collect();
     Failure::new(
         class,
         format!("the sign-in at the server `{server}` cannot be used: {reason}"),

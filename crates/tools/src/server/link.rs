@@ -36,7 +36,7 @@ use crate::options::Reach;
 const KEY: &str = "deft/idempotencyKey";
 
 /// How long to wait for the remaining stderr output of a dead process.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+const STDERR_DRAIN: Duration = Duration::from_millis(50);
 
 pub(super) type Service = RunningService<RoleClient, Client>;
 
@@ -75,7 +75,7 @@ impl Link {
         };
         if !is_about_era(&error) {
             // The stderr output of a process that has just died may not be read yet.
-            tokio::time::sleep(LAST_WORDS).await;
+            tokio::time::sleep(STDERR_DRAIN).await;
             return Err(fault::classify_start(
                 &server.name,
                 &error,

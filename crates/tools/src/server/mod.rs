@@ -63,9 +63,9 @@ use pool::Pool;
 use subscriptions::Subscriptions;
 
 /// The maximum length of a remembered failure, in characters.
-const MOST_REMEMBERED: usize = 1000;
+const MAX_REMEMBERED: usize = 1000;
 /// The maximum number of disabled tools to name in the log.
-const MOST_REPORTED: usize = 10;
+const MAX_REPORTED: usize = 10;
 
 /// Callbacks from a server to the router.
 pub(crate) struct Hooks {
@@ -269,7 +269,7 @@ impl Server {
 
     /// Logs the disabled tools. Not called for an unchanged catalog.
     fn report_disabled(&self, catalog: &Catalog) {
-        for tool in catalog.disabled.iter().take(MOST_REPORTED) {
+        for tool in catalog.disabled.iter().take(MAX_REPORTED) {
             tracing::warn!(
                 server = self.name,
                 tool = tool.name,
@@ -277,7 +277,7 @@ impl Server {
                 "tool disabled"
             );
         }
-        let more = catalog.disabled.len().saturating_sub(MOST_REPORTED);
+        let more = catalog.disabled.len().saturating_sub(MAX_REPORTED);
         if more > 0 {
             tracing::warn!(server = self.name, more, "further tools disabled");
         }
@@ -312,7 +312,7 @@ impl Server {
 
     fn remember(&self, failure: &Failure) {
         // Truncated, because it is shown to people and repeated in other failures.
-        let message = failure.message.chars().take(MOST_REMEMBERED).collect();
+        let message = failure.message.chars().take(MAX_REMEMBERED).collect();
         *self.stats.last_error.lock() = Some(message);
     }
 }

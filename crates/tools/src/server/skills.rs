@@ -34,14 +34,14 @@ use crate::remote_skill::{
 /// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 /// The maximum number of pages and of skills that a server may list.
-const MOST_PAGES: usize = 200;
-const MOST_SKILLS: usize = 2_000;
+const MAX_PAGES: usize = 200;
+const MAX_SKILLS: usize = 2_000;
 /// The maximum number of refused entries to record.
-const MOST_REFUSED: usize = 100;
+const MAX_REFUSED: usize = 100;
 /// The timeout for listing skills: tools are listed at the same time and must not be blocked.
 const LISTING: Duration = Duration::from_secs(10);
 /// The longest time that a list stays fresh, in milliseconds, even if the server's TTL is longer.
-const LONGEST_TTL: u64 = 24 * 60 * 60 * 1000;
+const MAX_TTL_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Whether the server offers skills.
 pub(super) fn are_offered(link: &Link) -> bool {
@@ -78,12 +78,12 @@ async fn pages(
     max_bytes: usize,
 ) -> Result<SkillListing, ServiceError> {
     let mut listing = SkillListing {
-        ttl_ms: LONGEST_TTL,
+        ttl_ms: MAX_TTL_MS,
         ..SkillListing::default()
     };
     let (mut seen, mut bytes) = (HashSet::new(), 0);
     let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let params = match &cursor {
             Some(cursor) => json!({ "cursor": cursor }),
             None => json!({}),
@@ -92,13 +92,13 @@ async fn pages(
         let entries = page.get("skills").and_then(Value::as_array);
         for entry in entries.ok_or(ServiceError::UnexpectedResponse)? {
             bytes += entry.to_string().len();
-            if listing.skills.len() >= MOST_SKILLS || bytes > max_bytes {
+            if listing.skills.len() >= MAX_SKILLS || bytes > max_bytes {
                 return Ok(listing);
             }
             match vetted(server, entry, redaction) {
                 // Of entries with the same URI, the first wins.
                 Ok(skill) if seen.insert(skill.uri.clone()) => listing.skills.push(skill),
-                Err(refused) if listing.refused.len() < MOST_REFUSED => {
+                Err(refused) if listing.refused.len() < MAX_REFUSED => {
                     listing.refused.push(refused);
                 }
                 Ok(_) | Err(_) => {}

@@ -96,7 +96,7 @@ impl Watch {
 }
 
 /// The maximum number of queued changes.
-const MOST_NEWS: usize = 256;
+const MAX_NEWS: usize = 256;
 
 /// A queue of changes that a server announces to clients.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ pub(super) struct NewsQueue {
 
 impl Default for NewsQueue {
     fn default() -> Self {
-        let (sender, receiver) = mpsc::channel(MOST_NEWS);
+        let (sender, receiver) = mpsc::channel(MAX_NEWS);
         let receiver = tokio::sync::Mutex::new(receiver);
         Self { sender, receiver }
     }

@@ -127,8 +127,8 @@ fn round_int<'a>(int: i128, digits: i64) -> Outcome<Value<'a>> {
 
 /// Rounds by the exact decimal digits, as Python does.
 fn round_float<'a>(float: f64, digits: i64) -> Outcome<Value<'a>> {
-    const MOST: i64 = 323;
-    if !float.is_finite() || digits > MOST {
+    const MAX_DIGITS: i64 = 323;
+    if !float.is_finite() || digits > MAX_DIGITS {
         return Ok(Value::Float(float));
     }
     match usize::try_from(digits) {

@@ -45,8 +45,8 @@ impl<'a> Value<'a> {
 /// Maximum number of values and bytes of text in a result.
 ///
 /// Our own values share their parts, so a small one can be large when written out.
-const MOST_VALUES: usize = 1_000_000;
-const MOST_BYTES: usize = 64 << 20;
+const MAX_VALUES: usize = 1_000_000;
+const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Default)]
 struct Writer {
@@ -90,7 +90,7 @@ impl Writer {
     fn count(&mut self, bytes: usize) -> Outcome<()> {
         self.values += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.values > MOST_VALUES || self.bytes > MOST_BYTES {
+        if self.values > MAX_VALUES || self.bytes > MAX_BYTES {
             return Err(Fault::limit("the result is too large"));
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::{Value, float, show};
 use crate::fault::{Fault, Outcome};
 
 /// More digits than any number needs.
-const MOST_DIGITS: usize = 1_000;
+const MAX_DIGITS: usize = 1_000;
 
 /// A parsed format spec.
 #[derive(Clone, Copy, Debug, Default)]
@@ -228,7 +228,7 @@ pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
         None => 'r',
     });
     let precision = spec.precision.unwrap_or(6);
-    if precision > MOST_DIGITS {
+    if precision > MAX_DIGITS {
         return Err(Fault::unsupported("a precision beyond 1000 digits"));
     }
     let size = value.abs();

@@ -23,7 +23,7 @@ enum Key<'a> {
 }
 
 /// Maximum number of values in a key.
-const MOST_PARTS: usize = 1_000;
+const MAX_PARTS: usize = 1_000;
 
 impl<'a> Key<'a> {
     fn new(value: &Value<'a>) -> Outcome<Self> {
@@ -34,7 +34,7 @@ impl<'a> Key<'a> {
     fn counted(value: &Value<'a>, count: &mut usize) -> Outcome<Self> {
         value.usable()?;
         *count += 1;
-        if *count > MOST_PARTS {
+        if *count > MAX_PARTS {
             return Err(Fault::limit("a key is too large"));
         }
         Ok(match value {

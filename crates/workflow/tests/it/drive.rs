@@ -15,7 +15,7 @@ use crate::script::{CallResult, Stop};
 use crate::world::{World, path};
 
 /// More events than any case has; a run that exceeds it does not end.
-const MOST_EVENTS: usize = 60_000;
+const MAX_EVENTS: usize = 60_000;
 
 /// A call that was made.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Driver {
 
     pub(crate) fn run(&mut self) -> Outcome {
         loop {
-            assert!(self.log.len() < MOST_EVENTS, "the run does not end");
+            assert!(self.log.len() < MAX_EVENTS, "the run does not end");
             self.check();
             let decided = self.machine.advance(self.now, &self.world);
             self.log

@@ -72,11 +72,11 @@ fn since(start: Timestamp, at: Timestamp) -> String {
 }
 
 fn clip(text: &str) -> String {
-    const MOST: usize = 400;
-    if text.chars().count() <= MOST {
+    const MAX_EVENTS: usize = 400;
+    if text.chars().count() <= MAX_EVENTS {
         return text.to_owned();
     }
-    let start: String = text.chars().take(MOST).collect();
+    let start: String = text.chars().take(MAX_EVENTS).collect();
     format!("{start}…")
 }
 

@@ -20,7 +20,7 @@ use crate::output::{Output, counted, say};
 use crate::when;
 
 /// The default timeout of a sign-in.
-const PATIENCE: Duration = Duration::from_mins(5);
+const SIGN_IN_TIMEOUT: Duration = Duration::from_mins(5);
 
 pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -29,7 +29,7 @@ pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
         let sign_in = SignIn::begin(&workspace, &args.name, &args.scopes).await?;
         let opened = !args.no_browser && open_in_browser(sign_in.url());
         show(sign_in.url(), opened);
-        let patience = args.timeout.unwrap_or(PATIENCE);
+        let patience = args.timeout.unwrap_or(SIGN_IN_TIMEOUT);
         let waiting = sign_in.wait(patience, pasted(!opened && !global.no_input));
         let waited = tokio::select! {
             waited = waiting => waited?,

@@ -11,7 +11,7 @@ use crate::failure::Done;
 use crate::output::{Output, counted};
 
 /// The maximum number of files that the question names.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 pub(crate) fn run(name: &str, yes: bool, global: &Global, output: &Output) -> Done {
     if confirm::is_needed(yes, global) {
@@ -37,11 +37,11 @@ fn question(found: &Deletion) -> String {
     let mut text = format!("delete `{}` ({})", found.skill, place(&found.from));
     if !found.files.is_empty() {
         text.push_str(&format!(" with {}:\n", counted(found.files.len(), "file")));
-        for file in found.files.iter().take(MOST_NAMED) {
+        for file in found.files.iter().take(MAX_NAMED) {
             text.push_str(&format!("  {file}\n"));
         }
-        if found.files.len() > MOST_NAMED {
-            text.push_str(&format!("  and {} more\n", found.files.len() - MOST_NAMED));
+        if found.files.len() > MAX_NAMED {
+            text.push_str(&format!("  and {} more\n", found.files.len() - MAX_NAMED));
         }
         text.push_str("delete all of it");
     }

@@ -17,7 +17,7 @@ use crate::table::{Cell, Column, Row, Table, Tone};
 const BY: &str = "deft skills approve";
 
 /// The number of digits shown of a digest.
-const SHORT: usize = 12;
+const DIGEST_DIGITS: usize = 12;
 
 pub(crate) fn show(name: &str, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -137,7 +137,7 @@ fn facts(page: &RemoteSkillPage) -> String {
         line("asks for", &format!("{tools} (not granted)"));
     }
     for file in skill.files.iter().flatten() {
-        let digest = file.sha256.get(..SHORT).unwrap_or_default();
+        let digest = file.sha256.get(..DIGEST_DIGITS).unwrap_or_default();
         line(
             "with",
             &format!("{}  {} bytes  {digest}", file.path, file.size),

@@ -40,7 +40,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// The maximum number of lines of wrapped text.
-const MOST_LINES: usize = 3;
+const MAX_LINES: usize = 3;
 
 /// The minimum width of wrapped text. With less room, text is truncated.
 const NARROWEST: usize = 20;
@@ -156,7 +156,7 @@ impl Frame<'_> {
         let texts = if room < NARROWEST {
             vec![last.replace('\n', " ")]
         } else {
-            wrap_at_most(last, room, MOST_LINES)
+            wrap_at_most(last, room, MAX_LINES)
         };
         let mut lines: Vec<String> = Vec::new();
         for text in texts {

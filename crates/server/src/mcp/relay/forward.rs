@@ -20,7 +20,7 @@ use super::side::{ClientSide, unsupported};
 use crate::mcp::handler::McpServer;
 
 /// Maximum number of times that a server may ask for input in one request.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// The server and item that a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl ForwardedRequest<'_> {
             Ok(call) => call,
             Err(asks_again) => return Ok(asks_again),
         };
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let result = match self.watch(&mut call).await {
                 Pause::Ended(result) => (*result)?,
                 Pause::Asked(question) => return self.park(call, *question),

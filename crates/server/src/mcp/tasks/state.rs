@@ -20,7 +20,7 @@ use crate::mcp::{elicit, reply};
 const POLL: Duration = Duration::from_secs(1);
 
 /// Longest polling interval, for a run that waits for a time: others may cancel it meanwhile.
-const LONGEST_POLL: Duration = Duration::from_secs(30);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A stored run with its pending approvals.
 pub(super) struct TaskRun {
@@ -206,7 +206,7 @@ impl TaskRun {
         let until = self.waiting_steps().filter_map(|step| step.until).min();
         let rest = until.filter(|_| self.is_resting());
         let rest = rest.and_then(|until| Duration::try_from(until.duration_since(now)).ok());
-        let rest = rest.unwrap_or(POLL).clamp(POLL, LONGEST_POLL);
+        let rest = rest.unwrap_or(POLL).clamp(POLL, MAX_POLL_INTERVAL);
         u64::try_from(rest.as_millis()).unwrap_or(u64::MAX)
     }
 }

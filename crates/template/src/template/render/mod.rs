@@ -25,7 +25,7 @@ use framed::Watch;
 use node::{For, Macro, Node, NodeKind, Stmt};
 
 /// Maximum length of rendered text, in bytes.
-const LONGEST: usize = 1 << 20;
+const MAX_RENDERED_BYTES: usize = 1 << 20;
 
 impl Program {
     /// Returns the value of a single expression if `typed`, otherwise the text.
@@ -143,9 +143,9 @@ impl<'a> Renderer<'a> {
     }
 
     fn check_length(&self) -> Outcome<()> {
-        if self.out.len() > LONGEST {
+        if self.out.len() > MAX_RENDERED_BYTES {
             return Err(Fault::limit(format!(
-                "the text becomes longer than {LONGEST} bytes"
+                "the text becomes longer than {MAX_RENDERED_BYTES} bytes"
             )));
         }
         Ok(())
