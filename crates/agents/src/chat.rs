@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Brief;
 use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_told;
-use crate::need::Occasion;
+use crate::need::MessageContext;
 use crate::prepare::failed;
 use crate::reach::Reach;
 use crate::tool_names::{GET_SKILL, SKILL};
@@ -64,7 +64,7 @@ impl Agents {
         conversation: &str,
         run: Option<&RunRow>,
     ) -> Result<Preview, Failure> {
-        let voice = self.chat_voice(agent, model)?;
+        let chosen = self.choose_model_for_chat(agent, model)?;
         let known = self.library.all_skills().await;
         let snapshot = &known.all;
         let classified = known.playbooks(message);
@@ -73,17 +73,17 @@ impl Agents {
         let (reference, history) = history.await.map_err(|error| failed(&error))?;
         // A server that was not asked yet may have a tool that is needed.
         drop(self.router.listed().await);
-        let entries = known.entries(&voice.agent, &self.library.commands(&known.all));
-        let served = self.served_skills(&voice.agent).await;
+        let entries = known.entries(&chosen.agent, &self.library.commands(&known.all));
+        let served = self.served_skills(&chosen.agent).await;
         let entries = with_served(entries, &served);
-        let occasion = Occasion {
+        let context = MessageContext {
             message,
             playbooks: &classified,
             history: &history,
             entries: &entries,
             served: &served,
         };
-        let (reach, others) = self.chat_reach(&voice, snapshot, &occasion);
+        let (reach, others) = self.chat_reach(&chosen, snapshot, &context);
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let texts: Vec<(String, String, String)> = classified
             .matched
@@ -105,8 +105,8 @@ impl Agents {
         let under_way = self.under_way(conversation, run).await;
         let prompt = assemble(
             &PromptInput {
-                own: &voice.agent.prompt.read(),
-                mode: voice.mode,
+                own: &chosen.agent.prompt.read(),
+                mode: chosen.mode,
                 domains: &entries.domains,
                 commands: &entries.commands,
                 tools: &specs,
@@ -114,7 +114,7 @@ impl Agents {
                 lacks: &lacks,
                 skills: &entries.skills,
                 workflows: &entries.workflows,
-                loadable: loadable.as_deref().filter(|_| voice.mode == Mode::Tools),
+                loadable: loadable.as_deref().filter(|_| chosen.mode == Mode::Tools),
                 message,
                 playbooks: &playbooks,
                 also_matched: &also,
@@ -125,16 +125,16 @@ impl Agents {
                 attended,
                 ..PromptInput::default()
             },
-            &voice.caps,
+            &chosen.caps,
         );
         let notes = notes(&prompt, &classified, &reach.left_out);
         if !reach.left_out.is_empty() {
             let left_out = reach.left_out.join(", ");
             tracing::warn!(%left_out, "some tools do not fit into the prompt and are not offered");
         }
-        let approve = self.approvals(&voice.agent);
+        let approve = self.approvals(&chosen.agent);
         let authority = Authority {
-            agent: voice.agent.id.clone(),
+            agent: chosen.agent.id.clone(),
             attended,
             tools: reach.limit.into_iter().collect(),
             ask_unannotated: attended && approve.iter().any(|word| word == Agent::DESTRUCTIVE),
@@ -144,9 +144,9 @@ impl Agents {
             ..Authority::default()
         };
         let setup = Setup {
-            agent: voice.agent.id.clone(),
-            model: voice.model,
-            mode: voice.mode,
+            agent: chosen.agent.id.clone(),
+            model: chosen.model,
+            mode: chosen.mode,
             system: prompt.parts.into(),
             conversation: Some(reference),
             history,
@@ -155,7 +155,7 @@ impl Agents {
             shelf: reach.shelf,
             skills: reach.skills,
             must_call: Vec::new(),
-            limits: self.limits(self.options.max_steps, voice.context),
+            limits: self.limits(self.options.max_steps, chosen.context),
             authority,
         };
         Ok(Preview {

@@ -42,7 +42,7 @@ impl<'a> AgentFacts<'a> {
     /// Resolves a call of a tool. `asked` means that its offer requires an approval.
     fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolution {
         let router = &self.agents.router;
-        match router.mended(tool, args) {
+        match router.repair_arguments(tool, args) {
             Err(failure) if failure.blocked => Resolution::Blocked(failure),
             Err(failure) => Resolution::Mistaken(match &failure.hint {
                 Some(hint) => format!("{failure}\nhint: {hint}"),

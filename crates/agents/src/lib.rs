@@ -13,6 +13,7 @@ mod dispatch_run;
 mod facts;
 mod history;
 mod memory;
+mod model_choice;
 mod need;
 mod offers;
 mod one_agent;
@@ -23,7 +24,6 @@ mod remote_skills;
 mod sent_out;
 mod standing_grants;
 mod tool_names;
-mod voice;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use crate::offers::{is_called, to_wire_name};
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
 /// A message with its context.
-pub(super) struct Occasion<'a> {
+pub(super) struct MessageContext<'a> {
     pub(super) message: &'a str,
     pub(super) playbooks: &'a Classification,
     pub(super) history: &'a [Message],
@@ -45,21 +45,25 @@ pub(super) fn core(entries: &Entries) -> Vec<&'static str> {
 
 /// Returns the router names of further tools that a message needs.
 pub(super) fn needed_tools(
-    occasion: &Occasion<'_>,
+    context: &MessageContext<'_>,
     snapshot: &Snapshot,
     all: &[ToolInfo],
 ) -> Vec<String> {
-    let mut needed = spoken_of(occasion.playbooks, snapshot, all);
-    needed.extend(used(occasion.history, all));
+    let mut needed = tools_named_in_playbooks(context.playbooks, snapshot, all);
+    needed.extend(used(context.history, all));
     let names = all.iter().map(|info| info.shown.as_str());
-    let close = prompt::closest(names, occasion.message);
+    let close = prompt::closest(names, context.message);
     needed.extend(close.into_iter().take(MAX_CLOSE_MATCHES));
     needed
 }
 
 /// Returns the tools that matching playbooks mention, if they do not declare their tools.
-fn spoken_of(playbooks: &Classification, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
-    let mut spoken_of = Vec::new();
+fn tools_named_in_playbooks(
+    playbooks: &Classification,
+    snapshot: &Snapshot,
+    all: &[ToolInfo],
+) -> Vec<String> {
+    let mut tools_named_in_playbooks = Vec::new();
     for found in playbooks
         .matched
         .iter()
@@ -76,9 +80,9 @@ fn spoken_of(playbooks: &Classification, snapshot: &Snapshot, all: &[ToolInfo]) 
             names.iter().any(|name| text.contains(&format!("`{name}`")))
         };
         let tools = all.iter().filter(in_text);
-        spoken_of.extend(tools.map(|info| info.shown.clone()));
+        tools_named_in_playbooks.extend(tools.map(|info| info.shown.clone()));
     }
-    spoken_of
+    tools_named_in_playbooks
 }
 
 /// Returns the tools that were called in a conversation, the latest first.

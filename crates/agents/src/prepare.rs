@@ -14,9 +14,9 @@ use deft_workflow::Path;
 
 use crate::chat_run::conversation_of;
 use crate::dispatch_run::dispatched_skills;
+use crate::model_choice::ChosenModel;
 use crate::reach::Reach;
 use crate::tool_names::{FOR_COMMANDS, SKILL_RUN, USE_SKILL};
-use crate::voice::ChosenModel;
 use crate::{Agents, Brief, offers};
 
 /// Tools that store schedules or queue jobs.
@@ -44,35 +44,35 @@ impl Agents {
         let pinned = self.library.pinned(skill, revision).await;
         let pinned = pinned.map_err(|error| failed(&error))?;
         let policy = &pinned.skill.policy;
-        let voice = self.fired_voice(&policy.agent_id)?;
+        let chosen = self.choose_model_for_run(&policy.agent_id)?;
         let snapshot = self.library.snapshot();
-        let mut reach = self.exact_reach(&voice, brief, &snapshot)?;
+        let mut reach = self.exact_reach(&chosen, brief, &snapshot)?;
         let run = &brief.run;
-        let may_schedule = self.may_schedule(&voice, brief).await;
+        let may_schedule = self.may_schedule(&chosen, brief).await;
         if !may_schedule {
             forbid_schedules(&mut reach)?;
         }
-        let authority = self.authority_of(&voice.agent, &reach, may_schedule, brief);
+        let authority = self.authority_of(&chosen.agent, &reach, may_schedule, brief);
         only_allowed(&reach, &authority)?;
         let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
         let prompt = assemble(
             &PromptInput {
-                own: &voice.agent.prompt.read(),
-                mode: voice.mode,
+                own: &chosen.agent.prompt.read(),
+                mode: chosen.mode,
                 tools: &specs,
                 task: &self.fired(run, &pinned.skill),
                 now: &self.time_in_words(),
                 attended: false,
                 ..PromptInput::default()
             },
-            &voice.caps,
+            &chosen.caps,
         );
         let conversation = self.skill_conversation(&brief.run, &brief.path, &pinned.skill.name);
         let conversation = conversation.await.map_err(|error| failed(&error))?;
         Ok(Setup {
-            agent: voice.agent.id.clone(),
-            model: voice.model,
-            mode: voice.mode,
+            agent: chosen.agent.id.clone(),
+            model: chosen.model,
+            mode: chosen.mode,
             system: prompt.parts.into(),
             conversation: Some(conversation),
             history: Arc::default(),
@@ -87,7 +87,7 @@ impl Agents {
                 max_calls: self.options.max_calls,
                 ..self.limits(
                     brief.step.max_steps.unwrap_or(policy.max_steps),
-                    voice.context,
+                    chosen.context,
                 )
             },
             authority,
@@ -123,11 +123,11 @@ impl Agents {
     /// Returns exactly the tools of a step, and the skills that a page refers to.
     fn exact_reach(
         &self,
-        voice: &ChosenModel,
+        chosen: &ChosenModel,
         brief: &Brief,
         snapshot: &Snapshot,
     ) -> Result<Reach, Failure> {
-        let mut approve = self.approvals(&voice.agent);
+        let mut approve = self.approvals(&chosen.agent);
         if let Some(authority) = &brief.authority {
             approve.extend(authority.approve.iter().cloned());
         }
@@ -139,7 +139,7 @@ impl Agents {
         // An agent with a tool that runs skills by name may run all of them.
         let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
         let all = names.iter().any(any);
-        if !skills.is_empty() && voice.mode == Mode::Tools {
+        if !skills.is_empty() && chosen.mode == Mode::Tools {
             names.extend(FOR_COMMANDS.map(str::to_owned));
         }
         Ok(Reach {
@@ -153,12 +153,12 @@ impl Agents {
 
     /// Whether an agent may store schedules. A run fired by a schedule may not, unless its agent or the
     /// configuration allows it; a step with the rights of another agent may not if that agent may not.
-    async fn may_schedule(&self, voice: &ChosenModel, brief: &Brief) -> bool {
+    async fn may_schedule(&self, chosen: &ChosenModel, brief: &Brief) -> bool {
         let inherited = brief.authority.as_ref();
         if inherited.is_some_and(|authority| !authority.may_schedule) {
             return false;
         }
-        let allowed = voice.agent.may_schedule || self.options.may_schedule;
+        let allowed = chosen.agent.may_schedule || self.options.may_schedule;
         allowed || !self.fired_by_itself(&brief.run).await
     }
 

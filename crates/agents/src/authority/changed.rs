@@ -18,7 +18,7 @@ pub(super) const DELETE: &str = "memory_delete_skill";
 impl Agents {
     /// Returns why an agent may not change or delete a skill with a file: it is not one of the agent's
     /// skills.
-    pub(super) fn out_of_reach(
+    pub(super) fn refuse_target(
         &self,
         authority: &Authority,
         tool: &str,

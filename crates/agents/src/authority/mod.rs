@@ -1,15 +1,15 @@
 //! The decision about calls with the rights of an agent: free, after a person's approval, or never.
 //!
 //! A direct call of a model and a call by a skill that the model stored, queued or ran are decided by the
-//! same function, so that no detour avoids a question. Later consequences of a call count too (`caused.rs`),
+//! same function, so that no detour avoids a question. Later consequences of a call count too (`consequences.rs`),
 //! and so does writing into deft's own folders (`paths.rs`), because a file there is a skill with a person's
 //! rights.
 //!
 //! Not here: asking (`deft-engine`), what a standing grant covers and which rights a stored record has
 //! (`deft-library`).
 
-mod caused;
 mod changed;
+mod consequences;
 mod paths;
 
 use deft_agent::{Consent, Coverage};
@@ -21,7 +21,7 @@ use crate::Agents;
 use crate::offers::needs_approval;
 use crate::standing_grants::mark;
 
-pub use caused::inside;
+pub use consequences::inside;
 use deft_library::denied;
 
 /// Maximum depth of calls inside the arguments of other calls.
@@ -73,22 +73,22 @@ impl Agents {
         if !runs_skills && !authority.allows(&names) {
             return Verdict::Denied(not_allowed(tool, authority));
         }
-        let caused = match self.caused(authority, &info, args, depth) {
-            Ok(caused) => caused,
+        let consequences = match self.consequences_of_call(authority, &info, args, depth) {
+            Ok(consequences) => consequences,
             Err(why) => return Verdict::Denied(why),
         };
         let asks = self.always_asks(authority, &info, args);
         let open = !asks && self.is_left_open(authority, &info);
         let itself = (asks || open) && !authority.has_agreed(&names);
-        if !itself && caused.is_free() {
+        if !itself && consequences.is_free() {
             return Verdict::Free;
         }
         let left_open = (itself && open).then(|| left_open(tool, args));
         Verdict::Ask(Consent {
-            question: caused.question.or(left_open),
-            covers: (!caused.tools.is_empty()).then_some(Coverage {
-                tools: caused.tools,
-                revision: caused.revision,
+            question: consequences.question.or(left_open),
+            covers: (!consequences.tools.is_empty()).then_some(Coverage {
+                tools: consequences.tools,
+                revision: consequences.revision,
                 by_person: false,
             }),
         })
@@ -194,7 +194,7 @@ impl Agents {
 
 fn question(tool: &str, args: Option<&Object>) -> String {
     match args.filter(|args| !args.is_empty()) {
-        Some(args) => format!("call `{tool}` with {}?", caused::brief(args)),
+        Some(args) => format!("call `{tool}` with {}?", consequences::brief(args)),
         None => format!("call `{tool}`?"),
     }
 }
