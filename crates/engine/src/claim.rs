@@ -200,10 +200,10 @@ impl Engine {
             attention,
         )
         .with_deadline(deadline)
-        .thinking(agents)
-        .patient(patience);
+        .with_agents(agents)
+        .with_tools_deadline(patience);
         tracing::debug!(run = %driver.run(), "driving");
-        driver.recorded(now, recorded);
+        driver.record_applied(now, recorded);
         if interrupted_at.is_some() {
             // Before the first turn, which would store the open question of an agent a second time.
             driver.store_recorded().await?;

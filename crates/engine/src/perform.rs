@@ -55,10 +55,10 @@ pub(crate) enum ActionResult {
         until: Timestamp,
     },
     /// The result of an agent's request.
-    Thought {
+    AgentStep {
         path: Path,
         attempt: u32,
-        came: AgentResult,
+        result: AgentResult,
     },
     /// `None` if no person has answered.
     Answered {
@@ -74,7 +74,7 @@ impl ActionResult {
             Self::Called { path, .. }
             | Self::Loaded { path, .. }
             | Self::Healed { path, .. }
-            | Self::Thought { path, .. }
+            | Self::AgentStep { path, .. }
             | Self::Woken { path, .. } => path,
             Self::Answered { question, .. } => &question.path,
         }

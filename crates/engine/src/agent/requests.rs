@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
-use deft_agent::{Address, Coverage, Request as Thought, Setup};
+use deft_agent::{Address, Coverage, Request as AgentRequest, Setup};
 use deft_agents::{
     BudgetExceeded, Exhaustion, GET_SKILL, Payers, SKILL, STORING, Spending, payers,
 };
@@ -82,17 +82,17 @@ impl Turn<'_> {
 
 impl Performer {
     /// Performs a request of an agent; the driver handles questions to people.
-    pub(crate) async fn think(
+    pub(crate) async fn perform_agent_request(
         self,
         run: &RunRow,
         path: &Path,
-        thought: Thought,
+        request: AgentRequest,
         job: Job<'_>,
     ) -> AgentResult {
         let begun = Instant::now();
         let until = job.until;
-        match thought {
-            Thought::CallModel {
+        match request {
+            AgentRequest::CallModel {
                 agent,
                 turn,
                 model,
@@ -129,7 +129,7 @@ impl Performer {
                     },
                 }
             }
-            Thought::CallTool {
+            AgentRequest::CallTool {
                 agent,
                 turn,
                 call,
@@ -159,11 +159,11 @@ impl Performer {
                     ms: millis(begun),
                 }
             }
-            Thought::Prepare { agent, dispatch } => {
+            AgentRequest::Prepare { agent, dispatch } => {
                 let result = self.prepare_child(&agent, &dispatch, job.parent);
                 AgentResult::Prepared { agent, result }
             }
-            Thought::Ask {
+            AgentRequest::Ask {
                 agent, turn, call, ..
             } => AgentResult::Returned {
                 span: Span { agent, turn },

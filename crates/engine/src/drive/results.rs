@@ -18,8 +18,8 @@ impl Driver {
     /// Records the result of an action.
     pub(super) fn record_result(&mut self, done: ActionResult) {
         let now = self.engine.now();
-        if !matches!(done, ActionResult::Thought { .. }) {
-            self.halts.remove(done.path());
+        if !matches!(done, ActionResult::AgentStep { .. }) {
+            self.cancel_tokens.remove(done.path());
         }
         let event = match done {
             ActionResult::Called {
@@ -39,11 +39,11 @@ impl Driver {
                 self.note_said(&path, &event, now);
                 event
             }
-            ActionResult::Thought {
+            ActionResult::AgentStep {
                 path,
                 attempt,
-                came,
-            } => return self.record_agent_result(&path, attempt, came),
+                result,
+            } => return self.record_agent_result(&path, attempt, result),
             ActionResult::Loaded {
                 path,
                 attempt,
@@ -122,7 +122,7 @@ impl Driver {
 
     /// Returns when to retry a call that lacks a tool; `None` if the run no longer waits for missing tools.
     fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
-        let last = self.patient_until.filter(|last| *last > now)?;
+        let last = self.tools_deadline.filter(|last| *last > now)?;
         let look = now.saturating_add(TOOL_POLL_INTERVAL).ok()?;
         Some(look.min(last))
     }
@@ -149,7 +149,7 @@ impl Driver {
             let write = waiting::question(&run, question, now);
             self.journal.write([write]);
         }
-        let until = self.patient_until;
+        let until = self.tools_deadline;
         if let Some(missing) = &self.blocked_by
             && let Some(write) = engine.alert_blocked(&run, missing, until, now).await
         {

@@ -18,7 +18,7 @@ impl Driver {
         if expired {
             let machine = &self.machine;
             let inside = self
-                .halts
+                .cancel_tokens
                 .iter()
                 .filter(|(path, _)| machine.is_stopping(path));
             inside.for_each(|(_, halt)| halt.cancel());
