@@ -14,7 +14,7 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Returns how long this process has been running, unaffected by changes of the clock. May exclude time
     /// in which the host was suspended.
-    fn lived(&self) -> Duration {
+    fn uptime(&self) -> Duration {
         static BEGUN: OnceLock<Instant> = OnceLock::new();
         BEGUN.get_or_init(Instant::now).elapsed()
     }

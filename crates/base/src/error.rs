@@ -62,7 +62,7 @@ pub enum Error {
     },
     /// Another process has decided the slot, or the skill has changed since.
     #[error("the slot of skill `{skill}` was already handled")]
-    SlotGone {
+    SlotAlreadyHandled {
         /// The skill.
         skill: String,
     },
@@ -228,7 +228,7 @@ impl Error {
             | Self::Pattern { .. }
             | Self::UnknownConversation { .. }
             | Self::KeyTaken { .. }
-            | Self::SlotGone { .. }
+            | Self::SlotAlreadyHandled { .. }
             | Self::Refused(_)
             | Self::NameTaken { .. }
             | Self::NotARecord { .. }
@@ -263,7 +263,7 @@ impl Error {
             | Self::UnknownConversation { .. }
             | Self::BrokenSkill { .. }
             | Self::KeyTaken { .. }
-            | Self::SlotGone { .. }
+            | Self::SlotAlreadyHandled { .. }
             | Self::Refused(_)
             | Self::NameTaken { .. }
             | Self::NotARecord { .. }
@@ -342,7 +342,7 @@ impl Error {
             }
             Self::NotResumable { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint().map(Into::into),
-            Self::SlotGone { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,
+            Self::SlotAlreadyHandled { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,
         }
     }
 }

@@ -54,7 +54,7 @@ struct Draft {
 /// A run that is stored, and its next step.
 pub enum AdmittedRun {
     /// It has ended at once, or existed already.
-    Over(Admission),
+    NotLeased(Admission),
     /// The caller must drive it.
     Leased(Box<LeasedRun>),
     /// It waits for its turn.
@@ -81,7 +81,7 @@ impl LeasedRun {
 
 /// Returns the error for a skill that has advanced past the slot of the fire.
 fn stale(fire: &Fire) -> Error {
-    Error::SlotGone {
+    Error::SlotAlreadyHandled {
         skill: fire.skill.clone(),
     }
 }
@@ -115,7 +115,7 @@ impl Engine {
     /// Stores a run and drives it here until it ends or waits for a person.
     pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
         match self.begin(fire, &attention).await? {
-            AdmittedRun::Over(admission) => Ok(admission),
+            AdmittedRun::NotLeased(admission) => Ok(admission),
             AdmittedRun::Leased(begun) => self.drive_leased(begun, attention).await,
             AdmittedRun::Queued(run) => Box::pin(self.wait_and_drive(run, attention)).await,
         }
@@ -147,7 +147,9 @@ impl Engine {
         // The content first: a run must never exist without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
-            AdmissionResult::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
+            AdmissionResult::Existing(run) => {
+                return existing(&fire, run).map(AdmittedRun::NotLeased);
+            }
             AdmissionResult::Stale => return Err(stale(&fire)),
             AdmissionResult::New {
                 run,
@@ -202,7 +204,7 @@ impl Engine {
             let patience = inner.patience(&draft.pinned, &run);
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
                 .with_deadline(deadline)
-                .patient(patience)
+                .with_tools_deadline(patience)
                 .with_skill_row(skill)
                 .with_permit(place)
                 .drive(begun)

@@ -42,7 +42,7 @@ impl Scheduler {
     pub async fn check_clock(&self) -> Result<ClockCheck, Error> {
         let limit = self.now().saturating_add(SLACK);
         let limit = limit.unwrap_or(Timestamp::MAX);
-        let newest = self.last_sign().await?.filter(|at| *at > limit);
+        let newest = self.last_activity().await?.filter(|at| *at > limit);
         Ok(ClockCheck {
             newest,
             ahead: self.skills_ahead(limit).await?,
@@ -82,7 +82,7 @@ impl Scheduler {
 
 impl Scheduler {
     /// Returns when the newest run ended, or was admitted if it has not ended; `None` without runs.
-    pub(crate) async fn last_sign(&self) -> Result<Option<Timestamp>, Error> {
+    pub(crate) async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
         let newest = RunFilter {
             limit: Some(1),
             ..RunFilter::default()
@@ -95,23 +95,23 @@ impl Scheduler {
 
 /// The clock and the running time of this process, read at the same moment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct ClockReading {
     now: Timestamp,
-    lived: Duration,
+    uptime: Duration,
 }
 
-impl Pulse {
+impl ClockReading {
     /// Takes the first reading. The newest run covers the time before it.
-    pub(crate) fn new(now: Timestamp, lived: Duration) -> Self {
-        Self { now, lived }
+    pub(crate) fn new(now: Timestamp, uptime: Duration) -> Self {
+        Self { now, uptime }
     }
 
     /// Takes a reading, and returns how much further the clock has moved than real time since the last one.
-    pub(crate) fn beat(&mut self, now: Timestamp, lived: Duration) -> SignedDuration {
-        let passed = SignedDuration::try_from(lived.saturating_sub(self.lived));
+    pub(crate) fn advance(&mut self, now: Timestamp, uptime: Duration) -> SignedDuration {
+        let passed = SignedDuration::try_from(uptime.saturating_sub(self.uptime));
         let passed = passed.unwrap_or(SignedDuration::MAX);
         let by_clock = now.duration_since(self.now);
-        *self = Self { now, lived };
+        *self = Self { now, uptime };
         by_clock.saturating_sub(passed)
     }
 }
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_jump_is_what_the_clock_went_further_than_time() {
-        let mut pulse = Pulse::new(NOON, Duration::from_mins(1));
+        let mut clock_reading = ClockReading::new(NOON, Duration::from_mins(1));
         let at = |hours| NOON + SignedDuration::from_hours(hours);
         let hours = |n: u64| Duration::from_hours(n) + Duration::from_mins(1);
         let looks = [
@@ -189,7 +189,7 @@ mod tests {
             (at(90), hours(31)),
             (at(89), hours(31)),
         ];
-        let jumps = looks.map(|(now, lived)| pulse.beat(now, lived).as_hours());
+        let jumps = looks.map(|(now, uptime)| clock_reading.advance(now, uptime).as_hours());
         assert_eq!(jumps, [0, 59, -1]);
     }
 

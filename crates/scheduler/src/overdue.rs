@@ -89,7 +89,12 @@ impl Scheduler {
             notice: None,
             at: now,
         };
-        step.notice = aftermath::lost(&row, &step, &self.engine.base().host_zone(), self.now());
+        step.notice = aftermath::notice_of_lost_slot(
+            &row,
+            &step,
+            &self.engine.base().host_zone(),
+            self.now(),
+        );
         self.pass(vec![step], ticked).await
     }
 }

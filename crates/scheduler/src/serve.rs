@@ -17,8 +17,8 @@ use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::clock_check::{ClockReading, about_jump, about_start};
 use crate::log_lines;
-use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Pool, Scheduler};
 
 /// Interval of the check for writes by other processes.
@@ -97,13 +97,13 @@ impl Scheduler {
 
     async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
         let mut ready_for = None;
-        let mut last = self.last_sign().await?;
+        let mut last = self.last_activity().await?;
         let clock = self.clock();
-        let mut pulse = Pulse::new(self.now(), clock.lived());
+        let mut clock_reading = ClockReading::new(self.now(), clock.uptime());
         loop {
             let bell = self.engine.base().bells().schedules.notified();
             let now = self.now();
-            let jump = pulse.beat(now, clock.lived());
+            let jump = clock_reading.advance(now, clock.uptime());
             let ticked = self.tick(now, pool).await?;
             let said = match last.take() {
                 Some(last) => about_start(last, now, ticked.missed),

@@ -49,11 +49,11 @@ impl Scheduler {
                     drop(stored.send(Ok((leased.run().clone(), false, true))));
                     leased
                 }
-                Ok(AdmittedRun::Queued(run) | AdmittedRun::Over(Admission::Run(run))) => {
+                Ok(AdmittedRun::Queued(run) | AdmittedRun::NotLeased(Admission::Run(run))) => {
                     drop(stored.send(Ok((run.id, false, false))));
                     return;
                 }
-                Ok(AdmittedRun::Over(Admission::Existing(run))) => {
+                Ok(AdmittedRun::NotLeased(Admission::Existing(run))) => {
                     drop(stored.send(Ok((run.id, true, false))));
                     return;
                 }
@@ -92,13 +92,13 @@ impl Scheduler {
         attention: &Attention,
     ) -> Result<AdmittedRun, Error> {
         let Some(place) = pool.try_place() else {
-            return self.engine.admit(fire).await.map(AdmittedRun::Over);
+            return self.engine.admit(fire).await.map(AdmittedRun::NotLeased);
         };
         let mut begun = self.engine.begin(fire, attention).await?;
         match &mut begun {
             AdmittedRun::Leased(leased) => leased.place = Some(place),
             AdmittedRun::Queued(_) => self.engine.base().bells().runs.notify_waiters(),
-            AdmittedRun::Over(_) => {}
+            AdmittedRun::NotLeased(_) => {}
         }
         Ok(begun)
     }

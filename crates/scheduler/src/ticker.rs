@@ -160,7 +160,7 @@ impl Scheduler {
                     ticked.note(&step);
                 }
                 (SlotResult::Passed(step), _) => ticked.note(&step),
-                (SlotResult::Gone, _) => {}
+                (SlotResult::AlreadyHandled, _) => {}
             }
         }
         Ok(())
@@ -284,14 +284,18 @@ impl Scheduler {
             self.engine
                 .admit_pinned(fire, pinned)
                 .await
-                .map(AdmittedRun::Over)
+                .map(AdmittedRun::NotLeased)
         };
         match begun {
-            Ok(AdmittedRun::Over(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
+            Ok(AdmittedRun::NotLeased(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
                 Ok(SlotStart::Stored(SlotResult::Run(run.id)))
             }
-            Ok(AdmittedRun::Over(Admission::Existing(_))) => self.skip_recorded_slot(coming).await,
-            Err(Error::SlotGone { .. }) => Ok(SlotStart::Stored(SlotResult::Gone)),
+            Ok(AdmittedRun::NotLeased(Admission::Existing(_))) => {
+                self.skip_recorded_slot(coming).await
+            }
+            Err(Error::SlotAlreadyHandled { .. }) => {
+                Ok(SlotStart::Stored(SlotResult::AlreadyHandled))
+            }
             Ok(AdmittedRun::Leased(leased)) => Ok(SlotStart::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,
@@ -302,7 +306,7 @@ impl Scheduler {
     /// was created anew.
     async fn skip_recorded_slot(&self, coming: NextSlot) -> Result<SlotStart, Error> {
         self.store().pass_slots(vec![coming.step]).await?;
-        Ok(SlotStart::Stored(SlotResult::Gone))
+        Ok(SlotStart::Stored(SlotResult::AlreadyHandled))
     }
 
     /// Stores a slot that cannot become a run as failed, with the reason.
@@ -342,12 +346,13 @@ impl Scheduler {
             outcome,
             error: serde_json::to_string(why).unwrap_or_default(),
         });
-        step.notice = aftermath::lost(row, &step, &self.engine.base().host_zone(), self.now());
+        step.notice =
+            aftermath::notice_of_lost_slot(row, &step, &self.engine.base().host_zone(), self.now());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
         self.ring_for(std::slice::from_ref(&step));
         Ok(SlotStart::Stored(match counted.first() {
             Some(true) => SlotResult::Passed(step),
-            _ => SlotResult::Gone,
+            _ => SlotResult::AlreadyHandled,
         }))
     }
 }
@@ -376,7 +381,7 @@ enum SlotResult {
     Run(RunId),
     Passed(SlotStep),
     /// Another process decided it first.
-    Gone,
+    AlreadyHandled,
 }
 
 enum SlotStart {
@@ -431,12 +436,13 @@ impl Scheduler {
         let mut decided = SlotDecisions::default();
         let zone = self.engine.base().host_zone();
         for row in rows {
-            match coming(&row, now, &zone) {
+            match decide_next_slot(&row, now, &zone) {
                 Some(coming) if coming.slot.is_some() => {
                     decided.firing.push((Arc::new(row), coming));
                 }
                 Some(mut coming) => {
-                    coming.step.notice = aftermath::lost(&row, &coming.step, &zone, self.now());
+                    coming.step.notice =
+                        aftermath::notice_of_lost_slot(&row, &coming.step, &zone, self.now());
                     decided.passing.push(coming.step);
                 }
                 None => decided.passing.push(end_timeline(&row, now)),
@@ -447,7 +453,7 @@ impl Scheduler {
 }
 
 /// Decides about the slots of a skill; `None` if its timing cannot be read.
-fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
+fn decide_next_slot(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
     let timed = readable_timing(row)?;
     let schedule = timed.schedule(row.timeline.anchor, zone)?;
     let from = row.timeline.next_at?;
