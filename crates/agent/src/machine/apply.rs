@@ -31,7 +31,7 @@ impl Machine {
             } => self.has_replied(agent, *turn, reply, commands, *ms),
             EventKind::Silent { turn, failure } => {
                 let turn = self.turn(agent, *turn, |state| *state == TurnState::Asked)?;
-                turn.state = TurnState::Silent(failure.clone());
+                turn.state = TurnState::NoReply(failure.clone());
                 Ok(())
             }
             EventKind::Returned {
@@ -72,7 +72,7 @@ impl Machine {
                 text,
                 ..
             } => {
-                let told = CallEnd::Told {
+                let told = CallEnd::TextReply {
                     how: *how,
                     text: text.clone(),
                 };
@@ -165,7 +165,7 @@ impl Machine {
             return Err(misplaced(address, "begins twice"));
         }
         if !address.is_root() {
-            self.prepared(address)?.state = CallState::Inside;
+            self.prepared(address)?.state = CallState::Running;
         }
         self.places.insert(address.clone(), self.agents.len());
         self.agents.push(Agent::new(address.clone(), setup));
@@ -223,7 +223,7 @@ impl Machine {
                 CallState::Pending | CallState::Answered { yes: false, .. }
             )
         };
-        self.call(address, at, open)?.state = CallState::Over(told);
+        self.call(address, at, open)?.state = CallState::Ended(told);
         Ok(())
     }
 
@@ -238,10 +238,10 @@ impl Machine {
         let call = self.call(address, at, |state| {
             matches!(
                 state,
-                CallState::Calling | CallState::Inside | CallState::Unable(_)
+                CallState::Calling | CallState::Running | CallState::Unable(_)
             )
         })?;
-        call.state = CallState::Over(match error {
+        call.state = CallState::Ended(match error {
             Some(failure) => CallEnd::Failed(failure.clone()),
             None => CallEnd::Value(value.cloned().unwrap_or_default()),
         });
@@ -297,14 +297,14 @@ impl Machine {
         let calls = agent.turns.last().map_or(&[][..], |turn| &turn.calls);
         let below = calls.iter().enumerate().filter_map(|(index, call)| {
             let below = *self.places.get(&super::child(agent, turn, index))?;
-            let at_work = call.state == CallState::Inside && self.agents[below].finished.is_none();
+            let at_work = call.state == CallState::Running && self.agents[below].finished.is_none();
             (at_work || call.fatal().is_some()).then_some((index, below))
         });
         let below: Vec<(usize, usize)> = below.collect();
         self.agents[place].reopen();
         for (call, below) in below {
             if let Some(call) = self.agents[place].last_call(call) {
-                call.state = CallState::Inside;
+                call.state = CallState::Running;
             }
             self.reopen(below);
         }
@@ -377,7 +377,7 @@ impl Machine {
 fn can_begin(state: &CallState) -> bool {
     matches!(
         state,
-        CallState::Pending | CallState::Again | CallState::Answered { yes: true, .. }
+        CallState::Pending | CallState::Retry | CallState::Answered { yes: true, .. }
     )
 }
 

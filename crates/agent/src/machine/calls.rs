@@ -55,7 +55,7 @@ impl Machine {
             };
             match &call.state {
                 CallState::Unable(failure) => end(Err(failure.clone()), 0),
-                CallState::Inside => {
+                CallState::Running => {
                     let below = self.agent(&child(agent, number, index))?;
                     let Some(finished) = &below.finished else {
                         return self.decide_agent(below, facts);
@@ -68,10 +68,10 @@ impl Machine {
                 CallState::Pending
                 | CallState::Asking { .. }
                 | CallState::Answered { .. }
-                | CallState::Again
+                | CallState::Retry
                 | CallState::Calling
                 | CallState::Preparing
-                | CallState::Over(_) => None,
+                | CallState::Ended(_) => None,
             }
         })
     }

@@ -140,7 +140,7 @@ impl Machine {
         for (index, call) in turn.calls.iter().enumerate() {
             let below = child(one, one.turns.len(), index);
             match self.places.get(&below) {
-                Some(below) if call.state == CallState::Inside => self.collect(*below, requests),
+                Some(below) if call.state == CallState::Running => self.collect(*below, requests),
                 _ => {
                     let call = Some(index);
                     requests.extend(self.request(CallRef { agent, call }));

@@ -27,18 +27,20 @@ const MADE: &str = "[already done before your last answer; not repeated]";
 pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (String, bool) {
     match end {
         CallEnd::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
-        CallEnd::Told {
+        CallEnd::TextReply {
             how: Interpretation::Text,
             text,
         } => (cut(text, most).join(""), false),
-        CallEnd::Told {
+        CallEnd::TextReply {
             how: Interpretation::Made,
             text,
         } => {
             let result = framed(name, text, false, most);
             (format!("{result}\n{MADE}"), false)
         }
-        CallEnd::Told { how, text } => (framed(name, &result_text(*how, text), true, most), true),
+        CallEnd::TextReply { how, text } => {
+            (framed(name, &result_text(*how, text), true, most), true)
+        }
         CallEnd::Value(value) => match command_result(call, value) {
             Some(result) => {
                 let failed = result.status == CommandStatus::Error;

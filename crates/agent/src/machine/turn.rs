@@ -22,7 +22,7 @@ impl Machine {
             None => ask(agent),
             Some(turn) => match &turn.state {
                 TurnState::Asked => return None,
-                TurnState::Silent(failure) => silent(failure),
+                TurnState::NoReply(failure) => silent(failure),
                 TurnState::Replied(reply) if reply.stop == StopReason::Refused => refused(reply),
                 TurnState::Replied(_) if turn.reminder.is_some() => ask(agent),
                 TurnState::Replied(reply) if turn.calls.is_empty() => self.answer(agent, reply),
