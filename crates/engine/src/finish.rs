@@ -79,7 +79,7 @@ pub(crate) struct EndedRun<'a> {
     /// The latest interruption of the run.
     pub(crate) recovery: Option<Recovery>,
     /// Whether the run has sent a notice itself.
-    pub(crate) told: bool,
+    pub(crate) notified: bool,
     /// The reaction of the skill to a spent budget, if the run ended because of that.
     pub(crate) exhausted: Option<ExhaustedAction>,
     /// The row of the skill when the run started, if known.
@@ -118,7 +118,7 @@ pub(crate) fn write_notice(notice: &Notice, at: Timestamp) -> Write {
 }
 
 /// Whether a run has sent a message to people with a tool, including the tool that `channel` names.
-pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
+pub(crate) fn has_notified(machine: &Machine, channel: Option<&str>) -> bool {
     let mut telling = TELLING.into_iter().chain(channel);
     telling.any(|tool| machine.has_called(tool))
 }
@@ -240,7 +240,7 @@ impl Inner {
             failure: ending.finished.failure(),
             summary: summary(ending.finished),
             recovery: ending.recovery,
-            told: ending.told,
+            notified: ending.notified,
             exhausted: ending.exhausted,
             outage: self.outage_as_known(ending, &row).await?,
             at: ending.at,
@@ -275,7 +275,7 @@ impl Inner {
         match self.known_outage(ending, row).await {
             Err(error @ Error::Unreadable { .. }) => {
                 tracing::error!(%error, "cannot update the incident of a finished run");
-                Ok(KnownOutage::No)
+                Ok(KnownOutage::Unknown)
             }
             known => known,
         }
@@ -298,9 +298,9 @@ impl Inner {
             (Outcome::Success, _) if alerted.is_some() => {
                 let ended = self.incidents.end_for(&row.text.skill, at).await?;
                 Ok(match ended {
-                    None => KnownOutage::No,
-                    Some(ended) if ended.told_elsewhere => KnownOutage::Told,
-                    Some(ended) => KnownOutage::Over(ended.others),
+                    None => KnownOutage::Unknown,
+                    Some(ended) if ended.notified_elsewhere => KnownOutage::Notified,
+                    Some(ended) => KnownOutage::Ended(ended.others),
                 })
             }
             (Outcome::Error | Outcome::Blocked | Outcome::Interrupted, Some(outage))
@@ -309,12 +309,12 @@ impl Inner {
                 let (skill, run) = (&row.text.skill, run.id.as_str());
                 let known = self.incidents.join(outage, skill, run, at).await?;
                 Ok(if known {
-                    KnownOutage::Told
+                    KnownOutage::Notified
                 } else {
-                    KnownOutage::No
+                    KnownOutage::Unknown
                 })
             }
-            _ => Ok(KnownOutage::No),
+            _ => Ok(KnownOutage::Unknown),
         }
     }
 

@@ -117,7 +117,7 @@ impl Engine {
             "memory_get_skill" => {
                 let (target, _) = wanted(args)?;
                 let row = match self.inner.library.look_up_target(&target).await? {
-                    NamedSkill::Record(row) | NamedSkill::Gone(row) => row,
+                    NamedSkill::Record(row) | NamedSkill::FileMissing(row) => row,
                     NamedSkill::File(loaded, row) => self.inner.row_or_new(&loaded, row),
                 };
                 Ok(json!(SkillResult {

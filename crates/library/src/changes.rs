@@ -103,7 +103,7 @@ impl Library {
         loop {
             let files = self.files.snapshot();
             let (key, row) = match self.look_up_target(target).await? {
-                NamedSkill::Record(row) | NamedSkill::Gone(row) => {
+                NamedSkill::Record(row) | NamedSkill::FileMissing(row) => {
                     (row.text.skill.clone(), Some(row))
                 }
                 NamedSkill::File(loaded, row) => {

@@ -17,7 +17,7 @@ pub enum NamedSkill {
     /// A file skill as changed by tools, with its row if it has one.
     File(Arc<LoadedSkill>, Option<SkillRow>),
     /// The row of a skill whose file is gone.
-    Gone(SkillRow),
+    FileMissing(SkillRow),
 }
 
 impl NamedSkill {
@@ -28,7 +28,7 @@ impl NamedSkill {
     ) -> Option<Self> {
         match (row, file) {
             (Some(row), _) if row.text.origin == SkillOrigin::Record => Some(Self::Record(row)),
-            (Some(row), None) => Some(Self::Gone(row)),
+            (Some(row), None) => Some(Self::FileMissing(row)),
             (row, Some(file)) => Some(Self::File(file, row)),
             (None, None) => None,
         }

@@ -183,7 +183,7 @@ impl Incidents {
         }
         Ok(Some(EndedIncident {
             others,
-            told_elsewhere: is_watched,
+            notified_elsewhere: is_watched,
         }))
     }
 
@@ -269,5 +269,5 @@ pub struct EndedIncident {
     /// The other affected skills.
     pub others: BTreeSet<String>,
     /// Whether a check reports the end.
-    pub told_elsewhere: bool,
+    pub notified_elsewhere: bool,
 }

@@ -32,13 +32,13 @@ pub struct SkillSet {
     /// File skills and records together.
     pub all: Snapshot,
     classifier: Option<Classifier>,
-    entries: Mutex<HashMap<String, (Usable, Arc<Entries>)>>,
+    entries: Mutex<HashMap<String, (EntryCacheKey, Arc<Entries>)>>,
 }
 
 /// What the entries of an agent depend on besides the skills: the agent, and the commands that cannot be run
 /// now.
 #[derive(Clone, PartialEq)]
-struct Usable {
+struct EntryCacheKey {
     agent: Agent,
     unavailable: Vec<SkillId>,
 }
@@ -229,12 +229,12 @@ impl SkillSet {
     pub fn entries(&self, agent: &Agent, commands: &Commands<'_>) -> Arc<Entries> {
         let all = self.all.skills().map(|loaded| &loaded.skill);
         let missing = all.filter(|skill| commands.unavailable(skill, false).is_some());
-        let usable = Usable {
+        let key = EntryCacheKey {
             agent: agent.clone(),
             unavailable: missing.map(|skill| skill.id.clone()).collect(),
         };
         if let Some((known, entries)) = self.entries.lock().get(&agent.id)
-            && *known == usable
+            && *known == key
         {
             return Arc::clone(entries);
         }
@@ -250,7 +250,7 @@ impl SkillSet {
             skills,
             workflows,
         });
-        let kept = (usable, Arc::clone(&entries));
+        let kept = (key, Arc::clone(&entries));
         self.entries.lock().insert(agent.id.clone(), kept);
         entries
     }

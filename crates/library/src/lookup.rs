@@ -36,7 +36,7 @@ impl Library {
         match self.look_up(name).await? {
             NamedSkill::Record(row) => self.pin_row(&row).await,
             NamedSkill::File(loaded, _) => self.plans.pin(&loaded),
-            NamedSkill::Gone(_) => Err(self.unknown(name)),
+            NamedSkill::FileMissing(_) => Err(self.unknown(name)),
         }
     }
 

@@ -93,7 +93,7 @@ impl Library {
                     let file = files.skill(loaded.skill.id.as_str()).unwrap_or(&loaded);
                     self.update_file(file, row.as_ref(), args, by).await
                 }
-                NamedSkill::Gone(row) => Err(self.unknown(&row.text.skill)),
+                NamedSkill::FileMissing(row) => Err(self.unknown(&row.text.skill)),
             };
             match changed {
                 // Another caller changed it at the same time: the change must start from the new state.
@@ -298,7 +298,7 @@ impl Library {
             let tool = step["toolName"].as_str()?;
             let router = &self.router;
             let checked = match known_arguments(step) {
-                (all, true) => router.mended(tool, all).map(drop),
+                (all, true) => router.repair_arguments(tool, all).map(drop),
                 (some, false) => router.check_chats(tool, some),
             };
             let failure = checked.err()?;

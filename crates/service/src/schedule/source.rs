@@ -66,7 +66,7 @@ impl Source {
     /// Returns the scheduled skill called `name`.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
         let (found, fires) = match self.0.look_up(name)? {
-            NamedSkill::Record(row) | NamedSkill::Gone(row) => {
+            NamedSkill::Record(row) | NamedSkill::FileMissing(row) => {
                 (self.read_row(&row, now)?, "only on demand".to_owned())
             }
             NamedSkill::File(loaded, row) => {

@@ -34,7 +34,7 @@ impl SkillCatalog {
         match self.look_up(name)? {
             NamedSkill::Record(row) => self.record_page(&row),
             NamedSkill::File(loaded, _) => self.file_page(&loaded),
-            NamedSkill::Gone(row) => Err(self.missing_file(name, &row)),
+            NamedSkill::FileMissing(row) => Err(self.missing_file(name, &row)),
         }
     }
 

@@ -150,7 +150,7 @@ pub fn find_deletion(workspace: &Workspace, name: &str) -> Done<Deletion> {
     let found = app.block_on(app.engine.library().look_up_target(&target));
     app.close();
     match found.map_err(|error| app::failure(&error))? {
-        NamedSkill::Record(row) | NamedSkill::Gone(row) => Ok(record_deletion(row)),
+        NamedSkill::Record(row) | NamedSkill::FileMissing(row) => Ok(record_deletion(row)),
         NamedSkill::File(loaded, _) => Err(not_ours(&loaded.path)),
     }
 }
@@ -160,7 +160,7 @@ fn find_record(workspace: &Workspace, name: &str) -> Done<Option<SkillRow>> {
     let catalog = SkillCatalog::open(workspace)?;
     Ok(match catalog.choose(name) {
         Some(NamedSkill::Record(row)) => Some(row),
-        Some(NamedSkill::File(..) | NamedSkill::Gone(_)) | None => None,
+        Some(NamedSkill::File(..) | NamedSkill::FileMissing(_)) | None => None,
     })
 }
 
