@@ -266,7 +266,7 @@ impl Router {
     /// Returns a model's arguments as they would be sent: repaired, with the primary chat, cast and
     /// checked. Arguments of an unknown tool are returned unchanged; the call itself reports that
     /// failure.
-    pub fn mended(&self, name: &str, arguments: Object) -> Result<Object, Failure> {
+    pub fn repair_arguments(&self, name: &str, arguments: Object) -> Result<Object, Failure> {
         let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
             return Ok(arguments);
         };

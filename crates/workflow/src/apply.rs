@@ -63,7 +63,7 @@ impl Machine {
             Event::Agent { path, .. } => self.thought(path),
             Event::Healed {
                 path, error, next, ..
-            } => self.mended(at, path, error.as_ref(), next),
+            } => self.apply_healed(at, path, error.as_ref(), next),
             Event::Woken { path } => self.woken(at, path),
             Event::Entered {
                 path,

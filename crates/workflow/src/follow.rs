@@ -238,7 +238,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn mended(
+    pub(crate) fn apply_healed(
         &mut self,
         now: Timestamp,
         path: &Path,

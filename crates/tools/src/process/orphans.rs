@@ -16,7 +16,7 @@ use rustix::process::{Pid, WaitOptions, getpgrp, waitpid};
 
 use super::owner::{VARIABLE, with_descendants};
 use super::proc::{self, Process};
-use super::{CleanupEntry, heir};
+use super::{CleanupEntry, cleanup_shell};
 
 /// The interval between two searches for orphans.
 const PERIOD: Duration = Duration::from_secs(2);
@@ -84,7 +84,7 @@ impl Registry {
     fn is_child(&self, process: &Process) -> bool {
         let pid = u32::try_from(process.pid).unwrap_or_default();
         let mut owners = self.owners.values();
-        owners.any(|entry| entry.leader == pid) || heir::is_heir(pid)
+        owners.any(|entry| entry.leader == pid) || cleanup_shell::is_cleanup_shell(pid)
     }
 
     /// Whether the variable of a process names its owner.
@@ -95,7 +95,7 @@ impl Registry {
         })
     }
 
-    /// Reaps ended orphans, and registers new ones with the heir.
+    /// Reaps ended orphans, and registers new ones with the cleanup shell.
     fn look(&mut self) {
         let ours = proc::children();
         let mut still_ended = HashMap::new();
@@ -120,7 +120,7 @@ impl Registry {
         self.bequeath(strays.iter().map(|process| process.pid).collect());
     }
 
-    /// Registers processes and their descendants with the heir, and unregisters those that have ended.
+    /// Registers processes and their descendants with the cleanup shell, and unregisters those that have ended.
     fn bequeath(&mut self, strays: Vec<i32>) {
         let mut known = std::mem::take(&mut self.strays);
         if strays.is_empty() {

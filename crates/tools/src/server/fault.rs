@@ -76,7 +76,7 @@ pub(super) fn classify_call(
             transport: false,
         },
         _ => Fault {
-            failure: lost(server, sent, watch),
+            failure: connection_lost_failure(server, sent, watch),
             transport: true,
         },
     }
@@ -125,7 +125,7 @@ pub(super) fn malformed(server: &str, reason: &str) -> Failure {
 }
 
 /// Returns the failure of a call whose connection was lost.
-pub(super) fn lost(server: &str, sent: bool, watch: &Watch) -> Failure {
+pub(super) fn connection_lost_failure(server: &str, sent: bool, watch: &Watch) -> Failure {
     let failure = Failure::new(
         FailureClass::Network,
         format!(

@@ -93,7 +93,7 @@ impl Server {
                 Phase::Ready(link) => {
                     step = Step::Sleep(
                         Instant::now() + Duration::from_millis(2),
-                        fault::lost(&self.name, false, &link.watch),
+                        fault::connection_lost_failure(&self.name, false, &link.watch),
                     );
                     false
                 }
@@ -223,7 +223,11 @@ impl Server {
             });
             return;
         }
-        self.failed(fault::lost(&self.name, false, &link.watch));
+        self.failed(fault::connection_lost_failure(
+            &self.name,
+            false,
+            &link.watch,
+        ));
     }
 }
 
