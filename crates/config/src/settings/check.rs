@@ -4,7 +4,7 @@ use deft_model::nearest;
 
 use super::kind::{Kind, KindError, check_heal};
 use super::problem::Problem;
-use super::table::{self, Key, Meaning};
+use super::table::{self, Key, PathKind};
 use super::tree::{Data, Node, Origin, Section, Settings};
 
 impl Settings {
@@ -30,15 +30,15 @@ impl Checker {
     fn section(&mut self, section: &Section, path: &mut Vec<String>) {
         for (name, node) in section {
             path.push(name.clone());
-            match (table::meaning(path), &node.data) {
-                (Meaning::Leaf(key), _) => self.leaf(key, node, path),
-                (Meaning::Section, Data::Table(below)) => self.section(below, path),
-                (Meaning::Section, Data::List(_) | Data::Value(_)) => {
+            match (table::kind_of_path(path), &node.data) {
+                (PathKind::Leaf(key), _) => self.leaf(key, node, path),
+                (PathKind::Section, Data::Table(below)) => self.section(below, path),
+                (PathKind::Section, Data::List(_) | Data::Value(_)) => {
                     let place = shown(path);
                     let message = format!("`{place}` is a section: write `[{place}]`");
                     self.report(node, path, message, None);
                 }
-                (Meaning::Unknown, _) => self.unknown(node, path),
+                (PathKind::Unknown, _) => self.unknown(node, path),
             }
             path.pop();
         }

@@ -10,7 +10,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlErr
 
 use super::list::unknown;
 use super::problem::Problem;
-use super::table::{self, Meaning};
+use super::table::{self, PathKind};
 use super::tree::Settings;
 use super::{shown, text_of};
 use crate::folders::{EditLock, config_file, ensure_home, lock_edits};
@@ -54,10 +54,10 @@ impl Editor {
 
     /// Sets a key of the table of keys.
     pub fn set(&mut self, path: &[String], value: &Value) -> Done<()> {
-        let key = match table::meaning(path) {
-            Meaning::Leaf(key) => key,
-            Meaning::Section => return Err(is_section(path)),
-            Meaning::Unknown => return Err(unknown(path)),
+        let key = match table::kind_of_path(path) {
+            PathKind::Leaf(key) => key,
+            PathKind::Section => return Err(is_section(path)),
+            PathKind::Unknown => return Err(unknown(path)),
         };
         key.kind.check(value).map_err(|wrong| {
             let message = format!("`{}` {}", shown(path), wrong.message);

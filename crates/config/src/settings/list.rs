@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::check::shown;
 use super::kind::Kind;
-use super::table::{self, KEYS, Key, KeyDefault, Meaning, is_any};
+use super::table::{self, KEYS, Key, KeyDefault, PathKind, is_any};
 use super::tree::{Data, Origin, Settings};
 use crate::literal_secret::is_literal_secret;
 use deft_wire::setting::{SettingOrigin, SettingView};
@@ -125,9 +125,9 @@ fn expand(settings: &Settings, above: Vec<String>, parts: &[&str]) -> Vec<Vec<St
 /// Returns the setting called `name`, or all settings of the section `name`.
 pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
     let path = split(name)?;
-    match table::meaning(&path) {
-        Meaning::Leaf(key) => Ok(vec![Setting::new(settings, key, path)]),
-        Meaning::Section => {
+    match table::kind_of_path(&path) {
+        PathKind::Leaf(key) => Ok(vec![Setting::new(settings, key, path)]),
+        PathKind::Section => {
             let mut all = all(settings);
             all.retain(|setting| setting.path.starts_with(&path));
             if all.is_empty() {
@@ -137,7 +137,7 @@ pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
             }
             Ok(all)
         }
-        Meaning::Unknown => Err(unknown(&path)),
+        PathKind::Unknown => Err(unknown(&path)),
     }
 }
 

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::kind::Kind;
 use super::problem::Problem;
-use super::table::{self, Meaning};
+use super::table::{self, PathKind};
 
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,9 +119,9 @@ fn put(
     let name = existing(section, first).unwrap_or_else(|| spelled(above, first));
     above.push(name.clone());
     if rest.is_empty() {
-        let kind = match table::meaning(above) {
-            Meaning::Leaf(key) => Some(key.kind),
-            Meaning::Section | Meaning::Unknown => None,
+        let kind = match table::kind_of_path(above) {
+            PathKind::Leaf(key) => Some(key.kind),
+            PathKind::Section | PathKind::Unknown => None,
         };
         section.insert(name, node(&read_value(value, kind), origin));
         return;
