@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, PipeReader, PipeWriter};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use deft_service::ask::{Answer, Asker, Question, Responds, Response};
+use deft_service::ask::{Answer, Asker, PendingResponse, Question, Response};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};
@@ -46,7 +46,7 @@ impl Prompt {
 }
 
 impl Asker for Prompt {
-    fn ask(&self, question: Question) -> Responds {
+    fn ask(&self, question: Question) -> PendingResponse {
         let stage = Arc::clone(&self.stage);
         let turn = Arc::clone(&self.turn);
         Box::pin(async move {

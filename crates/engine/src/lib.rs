@@ -49,7 +49,7 @@ mod waiting;
 pub use admit::{AdmittedRun, LeasedRun, new_run_id};
 pub use agent::{AnswerState, ChatAnswer, Say, UnansweredMessage, UndoneExchange, tier};
 pub use ask::AnswerReceipt;
-pub use attention::{Asker, Attention, Hear, Responds, Response};
+pub use attention::{Asker, Attention, DeltaListener, PendingResponse, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
     allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,

@@ -56,12 +56,12 @@ impl Inner {
                 &self.ask_tool(EVENTS, Object::new(), authority).await?,
             ));
         };
-        let beside = Beside::new(self, &events, authority);
-        let calendars = match &beside.calendars {
+        let tools = CalendarTools::new(self, &events, authority);
+        let calendars = match &tools.calendars {
             Some(tool) => names(&self.ask_tool(tool, Object::new(), authority).await?),
             None => Vec::new(),
         };
-        if let Some(free_busy) = &beside.free_busy {
+        if let Some(free_busy) = &tools.free_busy {
             let mut args = stretch(free_busy, from, until);
             if let Some(key) = property(free_busy, &CALENDARS)
                 && (!calendars.is_empty() || requires(free_busy, &key))
@@ -89,13 +89,13 @@ impl Inner {
 }
 
 /// Other tools of the calendar's server that the check may use.
-struct Beside {
+struct CalendarTools {
     free_busy: Option<ToolInfo>,
     /// The full name of the tool that lists calendars.
     calendars: Option<String>,
 }
 
-impl Beside {
+impl CalendarTools {
     fn new(inner: &Inner, events: &ToolInfo, authority: Option<&Authority>) -> Self {
         let catalog = inner.parts.router.list();
         let find = |word: &str| {

@@ -10,7 +10,7 @@ use deft_store::{NoticeFilter, NoticeStatus, Store};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use crate::ask::{Answer, Asker, Question, Responds, Response};
+use crate::ask::{Answer, Asker, PendingResponse, Question, Response};
 use crate::talk::Talk;
 
 /// Number of latest notices searched for the message of a question that was answered in words.
@@ -95,7 +95,7 @@ impl Asker for People {
         format!("telegram chat {}", self.chat)
     }
 
-    fn ask(&self, question: Question) -> Responds {
+    fn ask(&self, question: Question) -> PendingResponse {
         let (talk, chat, open) = (Arc::clone(&self.talk), self.chat.clone(), self.open.clone());
         let place = self.place.clone();
         Box::pin(async move {

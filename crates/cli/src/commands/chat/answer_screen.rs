@@ -6,7 +6,7 @@ use super::echo::KeyEcho;
 use super::lines::{self, Mark};
 use super::spinner::Spinner;
 use crate::output::Output;
-use crate::progress::Above;
+use crate::progress::MessageSink;
 use crate::prompt::Pausable;
 use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
@@ -234,8 +234,8 @@ impl Pausable for View {
     }
 }
 
-impl Above for View {
-    fn above(&self, line: &str) {
+impl MessageSink for View {
+    fn insert_line(&self, line: &str) {
         let mut state = self.lock();
         let state = &mut *state;
         let torn = state.paused || state.busy && state.writes();

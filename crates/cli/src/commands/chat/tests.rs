@@ -15,11 +15,11 @@ use super::once;
 use super::session::Session;
 use super::turn::{StopRequests, TurnParticipants};
 use crate::failure::Done;
-use crate::progress::Above;
+use crate::progress::MessageSink;
 use crate::prompt::Pausable;
 use crate::talk_fake::fake::{Fake, FakeAction, answer, call, failed};
 use crate::terminal::StyledText;
-use deft_service::ask::{Answer, Asker, Question, Responds};
+use deft_service::ask::{Answer, Asker, PendingResponse, Question};
 use deft_service::talk::{AnswerState, Live, UnansweredMessage};
 use deft_wire::chat::ChatUsage;
 use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
@@ -60,7 +60,7 @@ impl Lines for Script {
 struct Yes(Mutex<Vec<String>>);
 
 impl Asker for Yes {
-    fn ask(&self, question: Question) -> Responds {
+    fn ask(&self, question: Question) -> PendingResponse {
         self.0.lock().push(question.message);
         Box::pin(async { Some(Answer::Yes.into()) })
     }
@@ -152,16 +152,16 @@ fn lines_from_elsewhere_tear_nothing() {
     let world = world(false);
     let view = &world.session.company.view;
     view.begin();
-    view.above("one");
+    view.insert_line("one");
     view.hear(Live::Text("That ".to_owned()));
-    view.above("two");
+    view.insert_line("two");
     view.hear(Live::Text("is that.".to_owned()));
     view.pause(true);
-    view.above("three");
+    view.insert_line("three");
     assert_eq!(world.screen.shown(), "one\nThat is that.");
     view.pause(false);
     view.leave();
-    view.above("four");
+    view.insert_line("four");
     assert_eq!(world.screen.shown(), "one\nThat is that.\ntwo\nthree\nfour");
 }
 
