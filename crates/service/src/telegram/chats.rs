@@ -39,11 +39,11 @@ struct Shared {
 struct Chat {
     queue: UnboundedSender<Entry>,
     /// Messages outside the queue, sent in order.
-    beside: UnboundedSender<String>,
+    out_of_band: UnboundedSender<String>,
     /// The message in progress: its update id, and its run once admitted.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
     usage: ChatUsage,
-    /// Messages whose runs wait, and whose chats were told so.
+    /// Messages whose runs wait, and whose chats were notified.
     waiting: HashSet<i64>,
 }
 
@@ -75,7 +75,7 @@ impl Chats {
     }
 
     /// Handles a new message.
-    pub(super) async fn hear(
+    pub(super) async fn handle_message(
         &self,
         id: i64,
         chat: &str,
@@ -241,15 +241,15 @@ impl Chats {
     /// Sends a text outside the queue.
     fn reply(&self, chat: &str, text: String) {
         // The task that sends it lives as long as the chat.
-        self.0.with(chat, |chat| drop(chat.beside.send(text)));
+        self.0.with(chat, |chat| drop(chat.out_of_band.send(text)));
     }
 }
 
 impl Chat {
-    fn new(queue: UnboundedSender<Entry>, beside: UnboundedSender<String>) -> Self {
+    fn new(queue: UnboundedSender<Entry>, out_of_band: UnboundedSender<String>) -> Self {
         Self {
             queue,
-            beside,
+            out_of_band,
             current: None,
             usage: ChatUsage::default(),
             waiting: HashSet::new(),
@@ -459,9 +459,9 @@ impl Shared {
         let begin = || {
             let (queue, entries) = unbounded_channel();
             tokio::spawn(work(Arc::clone(self), entries));
-            let (beside, texts) = unbounded_channel();
+            let (out_of_band, texts) = unbounded_channel();
             tokio::spawn(send_unqueued(Arc::clone(self), chat.to_owned(), texts));
-            Chat::new(queue, beside)
+            Chat::new(queue, out_of_band)
         };
         let chat = chats.entry(chat.to_owned()).or_insert_with(begin);
         what(chat)
