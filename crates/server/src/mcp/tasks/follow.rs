@@ -100,7 +100,7 @@ async fn wait_until_leavable(server: &McpServer, id: &str) {
     server.task_runs().closing.cancelled().await;
     loop {
         match requests::look(server, id).await {
-            Ok(run) if !run.is_resting() => tokio::time::sleep(POLL_INTERVAL).await,
+            Ok(run) if !run.is_idle() => tokio::time::sleep(POLL_INTERVAL).await,
             // A run that cannot be read cannot be driven either.
             Ok(_) | Err(_) => return,
         }

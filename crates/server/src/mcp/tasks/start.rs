@@ -40,7 +40,7 @@ pub(in crate::mcp) async fn run(
     };
     follow::go_on(server, &id, &by).await?;
     let run = tokio::select! {
-        run = settle(server, &id, bell) => run?,
+        run = wait_for_run(server, &id, bell) => run?,
         () = context.ct.cancelled() => {
             requests::cancel(server, id.clone(), by).await?;
             requests::look(server, &id).await?
@@ -65,12 +65,16 @@ fn store(app: &App, work: RunWork) -> Done<String> {
 }
 
 /// Waits until a run ends or rests, at most until the deadline.
-async fn settle(server: &McpServer, id: &str, mut bell: EventBell) -> Result<TaskRun, ErrorData> {
+async fn wait_for_run(
+    server: &McpServer,
+    id: &str,
+    mut bell: EventBell,
+) -> Result<TaskRun, ErrorData> {
     let deadline = Instant::now() + CALL_TIMEOUT;
     let mut pause = MIN_POLL_INTERVAL;
     loop {
         let run = requests::look(server, id).await?;
-        if run.is_settled() || Instant::now() >= deadline {
+        if run.can_return() || Instant::now() >= deadline {
             return Ok(run);
         }
         // Events of other processes do not ring the bell.
