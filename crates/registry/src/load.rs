@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deft_skillfile::{Diagnostic, Document, ParsedFile, Place, Profile, Rule, has_errors, parse};
+use deft_skillfile::{
+    Diagnostic, Document, FileLocation, ParsedFile, Profile, Rule, has_errors, parse,
+};
 
 use crate::digest::revision;
 use crate::file::{file_name, read_known};
@@ -105,12 +107,12 @@ fn interpret(
     bytes: &[u8],
     old: Option<&Unit>,
 ) -> (Outcome, Vec<Diagnostic>) {
-    let place = Place {
+    let location = FileLocation {
         file: file_name(path).unwrap_or_default(),
         folder: path.parent().and_then(file_name).unwrap_or_default(),
         domain: context.domain.as_deref(),
     };
-    let parsed = parse(bytes, &place, Profile::Deft, context.survey.moment);
+    let parsed = parse(bytes, &location, Profile::Deft, context.survey.moment);
     let outcome = match parsed {
         ParsedFile {
             document: Some(Document::Domain(index)),
@@ -121,7 +123,7 @@ fn interpret(
             ..
         } => Outcome::Good(Definition::Agent(Arc::new(LoadedAgent {
             agent: *agent,
-            revision: revision(place.file, bytes, &[]),
+            revision: revision(location.file, bytes, &[]),
             path: Some(old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path))),
         }))),
         ParsedFile {
@@ -130,7 +132,7 @@ fn interpret(
         } => {
             let siblings = hash_siblings(context, path, old);
             Outcome::Good(Definition::Skill(Arc::new(LoadedSkill {
-                revision: revision(place.file, bytes, &siblings),
+                revision: revision(location.file, bytes, &siblings),
                 skill: *skill,
                 path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
                 siblings,

@@ -6,7 +6,7 @@ use deft_config::system_moment;
 use deft_model::SkillId;
 use deft_registry::discovery::{ListedSkill, available_skills, listing, skill_tool};
 use deft_registry::{MAX_FILE_BYTES, Snapshot, read_regular};
-use deft_skillfile::{Place, Profile, parse};
+use deft_skillfile::{FileLocation, Profile, parse};
 use deft_wire::skill_files::{SchemaDocument, SkillPrompt, SkillTool};
 use deft_wire::{Done, Failure};
 
@@ -77,12 +77,12 @@ fn entry(folder: &Path) -> Done<(String, String, PathBuf)> {
     })?;
     let bytes = read_regular(&path, MAX_FILE_BYTES)
         .map_err(|problem| Failure::file(&path, "read", &problem))?;
-    let place = Place {
+    let location = FileLocation {
         file: name(&path),
         folder: name(&resolved),
         domain: None,
     };
-    let parsed = parse(&bytes, &place, Profile::AgentSkills, &system_moment());
+    let parsed = parse(&bytes, &location, Profile::AgentSkills, &system_moment());
     let text = |key: &str| {
         let properties = parsed.properties.as_ref()?;
         properties.get(key)?.as_str().map(str::to_owned)
