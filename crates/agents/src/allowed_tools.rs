@@ -18,7 +18,7 @@ use crate::{Agents, need, offers};
 const SKILL_TOOL_CHARS: usize = 12_000;
 
 /// The tools and skills that an agent may use.
-pub(super) struct Reach {
+pub(super) struct AllowedTools {
     pub(super) tools: Vec<Offer>,
     /// Tools on the shelf, offered after the agent looks them up.
     pub(super) shelf: Vec<ShelfTool>,
@@ -58,12 +58,12 @@ impl Plan {
 
 impl Agents {
     /// Returns what an agent may use in a chat, and the names of tools that it is not always offered.
-    pub(super) fn chat_reach(
+    pub(super) fn tools_for_chat(
         &self,
         chosen: &ChosenModel,
         snapshot: &Snapshot,
         context: &MessageContext<'_>,
-    ) -> (Reach, Vec<String>) {
+    ) -> (AllowedTools, Vec<String>) {
         let agent = &chosen.agent;
         let without = not_for(chosen);
         let all = self.router.list();
@@ -97,14 +97,14 @@ impl Agents {
         let again = no_room.into_iter().filter(|shelved| shelved.tool != SKILL);
         choice.shelf.extend(again);
         let others = others(&choice, &plan, context);
-        let reach = Reach {
+        let allowed = AllowedTools {
             tools: choice.tools,
             shelf: choice.shelf,
             skills: skills_of(agent, snapshot, context.served),
             left_out,
             limit: plan.limit(),
         };
-        (reach, others)
+        (allowed, others)
     }
 }
 

@@ -12,11 +12,11 @@ use deft_tools::RemoteSkill;
 use serde_json::Value;
 
 use super::Brief;
+use crate::allowed_tools::AllowedTools;
 use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_told;
 use crate::need::MessageContext;
 use crate::prepare::failed;
-use crate::reach::Reach;
 use crate::tool_names::{GET_SKILL, SKILL};
 use crate::{Agents, remote_skills};
 
@@ -83,8 +83,12 @@ impl Agents {
             entries: &entries,
             served: &served,
         };
-        let (reach, others) = self.chat_reach(&chosen, snapshot, &context);
-        let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
+        let (allowed, others) = self.tools_for_chat(&chosen, snapshot, &context);
+        let specs: Vec<_> = allowed
+            .tools
+            .iter()
+            .map(|offer| offer.spec.clone())
+            .collect();
         let texts: Vec<(String, String, String)> = classified
             .matched
             .iter()
@@ -99,8 +103,8 @@ impl Agents {
             .map(|(id, why, text)| PlaybookText { id, why, text })
             .collect();
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
-        let loadable = loadable(&reach.tools);
-        let lacks = lacks(&reach);
+        let loadable = loadable(&allowed.tools);
+        let lacks = lacks(&allowed);
         let facts = self.facts_for_prompt().await;
         let under_way = self.under_way(conversation, run).await;
         let prompt = assemble(
@@ -127,19 +131,19 @@ impl Agents {
             },
             &chosen.caps,
         );
-        let notes = notes(&prompt, &classified, &reach.left_out);
-        if !reach.left_out.is_empty() {
-            let left_out = reach.left_out.join(", ");
+        let notes = notes(&prompt, &classified, &allowed.left_out);
+        if !allowed.left_out.is_empty() {
+            let left_out = allowed.left_out.join(", ");
             tracing::warn!(%left_out, "some tools do not fit into the prompt and are not offered");
         }
         let approve = self.approvals(&chosen.agent);
         let authority = Authority {
             agent: chosen.agent.id.clone(),
             attended,
-            tools: reach.limit.into_iter().collect(),
+            tools: allowed.limit.into_iter().collect(),
             ask_unannotated: attended && approve.iter().any(|word| word == Agent::DESTRUCTIVE),
             approve,
-            skills: reach.skills.clone(),
+            skills: allowed.skills.clone(),
             may_schedule: true,
             ..Authority::default()
         };
@@ -151,9 +155,9 @@ impl Agents {
             conversation: Some(reference),
             history,
             task: message.to_owned(),
-            tools: reach.tools,
-            shelf: reach.shelf,
-            skills: reach.skills,
+            tools: allowed.tools,
+            shelf: allowed.shelf,
+            skills: allowed.skills,
             must_call: Vec::new(),
             limits: self.limits(self.options.max_steps, chosen.context),
             authority,
@@ -216,10 +220,10 @@ fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
 }
 
 /// Returns the tools that a prompt may mention but for which there was no room, not even on the shelf.
-fn lacks(reach: &Reach) -> Vec<&'static str> {
+fn lacks(allowed: &AllowedTools) -> Vec<&'static str> {
     let has = |tool: &str| {
-        let mut shelf = reach.shelf.iter();
-        reach.tools.iter().any(|offer| offer.tool == tool) || shelf.any(|it| it.tool == tool)
+        let mut shelf = allowed.shelf.iter();
+        allowed.tools.iter().any(|offer| offer.tool == tool) || shelf.any(|it| it.tool == tool)
     };
     let named = [SKILL, GET_SKILL, CATALOG_TOOL].into_iter();
     named.filter(|tool| !has(tool)).collect()

@@ -76,7 +76,7 @@ pub fn end_messages(
     Ok(match failure {
         None => vec![say(0, &machine.messages(&root))],
         Some(failure) => {
-            let lasting = begun.map(|_| say(0, &machine.lasting(&root)));
+            let lasting = begun.map(|_| say(0, &machine.final_messages(&root)));
             let note = unfinished(failure, &machine.done_since(&root));
             let place = NOTES.saturating_add(run.finish_ordinal);
             lasting.into_iter().chain([say(place, &[note])]).collect()

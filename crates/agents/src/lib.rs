@@ -4,6 +4,7 @@
 //! The agent itself is a state machine (`deft-agent`); the engine drives it inside a run. Not here: runs,
 //! wire formats of models, and any storage besides the journal of the run.
 
+mod allowed_tools;
 mod authority;
 mod budget;
 mod chat;
@@ -19,7 +20,6 @@ mod offers;
 mod one_agent;
 mod options;
 mod prepare;
-mod reach;
 mod remote_skills;
 mod sent_out;
 mod standing_grants;

@@ -4,7 +4,7 @@
 //! they require none, mention; those recently used in the conversation; and those with names close to the
 //! message. All other tools have to be looked up.
 //!
-//! Not here: what an agent may use (`reach.rs`), how tools are described (`offers.rs`).
+//! Not here: what an agent may use (`allowed_tools.rs`), how tools are described (`offers.rs`).
 
 use deft_agent::{CATALOG_TOOL, Classification, prompt};
 use deft_library::Entries;

@@ -12,10 +12,10 @@ use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
 
+use crate::allowed_tools::AllowedTools;
 use crate::chat_run::conversation_of;
 use crate::dispatch_run::dispatched_skills;
 use crate::model_choice::ChosenModel;
-use crate::reach::Reach;
 use crate::tool_names::{FOR_COMMANDS, SKILL_RUN, USE_SKILL};
 use crate::{Agents, Brief, offers};
 
@@ -46,15 +46,19 @@ impl Agents {
         let policy = &pinned.skill.policy;
         let chosen = self.choose_model_for_run(&policy.agent_id)?;
         let snapshot = self.library.snapshot();
-        let mut reach = self.exact_reach(&chosen, brief, &snapshot)?;
+        let mut allowed = self.tools_for_run(&chosen, brief, &snapshot)?;
         let run = &brief.run;
         let may_schedule = self.may_schedule(&chosen, brief).await;
         if !may_schedule {
-            forbid_schedules(&mut reach)?;
+            forbid_schedules(&mut allowed)?;
         }
-        let authority = self.authority_of(&chosen.agent, &reach, may_schedule, brief);
-        only_allowed(&reach, &authority)?;
-        let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
+        let authority = self.authority_of(&chosen.agent, &allowed, may_schedule, brief);
+        only_allowed(&allowed, &authority)?;
+        let specs: Vec<_> = allowed
+            .tools
+            .iter()
+            .map(|offer| offer.spec.clone())
+            .collect();
         let prompt = assemble(
             &PromptInput {
                 own: &chosen.agent.prompt.read(),
@@ -79,9 +83,9 @@ impl Agents {
             task: self
                 .task_of(brief, &pinned.skill)
                 .map_err(|error| failed(&error))?,
-            tools: reach.tools,
-            shelf: reach.shelf,
-            skills: reach.skills,
+            tools: allowed.tools,
+            shelf: allowed.shelf,
+            skills: allowed.skills,
             must_call: brief.step.must_call.clone(),
             limits: Limits {
                 max_calls: self.options.max_calls,
@@ -121,12 +125,12 @@ impl Agents {
     }
 
     /// Returns exactly the tools of a step, and the skills that a page refers to.
-    fn exact_reach(
+    fn tools_for_run(
         &self,
         chosen: &ChosenModel,
         brief: &Brief,
         snapshot: &Snapshot,
-    ) -> Result<Reach, Failure> {
+    ) -> Result<AllowedTools, Failure> {
         let mut approve = self.approvals(&chosen.agent);
         if let Some(authority) = &brief.authority {
             approve.extend(authority.approve.iter().cloned());
@@ -142,7 +146,7 @@ impl Agents {
         if !skills.is_empty() && chosen.mode == Mode::Tools {
             names.extend(FOR_COMMANDS.map(str::to_owned));
         }
-        Ok(Reach {
+        Ok(AllowedTools {
             tools: offers::exactly(router, &names, &approve)?,
             shelf: Vec::new(),
             skills: (!all).then_some(skills),
@@ -166,16 +170,16 @@ impl Agents {
     pub(super) fn authority_of(
         &self,
         agent: &Agent,
-        reach: &Reach,
+        allowed: &AllowedTools,
         may_schedule: bool,
         brief: &Brief,
     ) -> Authority {
         let own = Authority {
             agent: agent.id.clone(),
             attended: false,
-            tools: reach.limit.iter().cloned().collect(),
+            tools: allowed.limit.iter().cloned().collect(),
             approve: self.approvals(agent),
-            skills: reach.skills.clone(),
+            skills: allowed.skills.clone(),
             may_schedule,
             ..Authority::default()
         };
@@ -235,19 +239,19 @@ impl Agents {
     }
 }
 
-fn forbid_schedules(reach: &mut Reach) -> Result<(), Failure> {
+fn forbid_schedules(allowed: &mut AllowedTools) -> Result<(), Failure> {
     let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
-    let had_tools = !reach.tools.is_empty();
-    reach.tools.retain(|offer| !schedules(offer));
-    if had_tools && reach.tools.is_empty() {
+    let had_tools = !allowed.tools.is_empty();
+    allowed.tools.retain(|offer| !schedules(offer));
+    if had_tools && allowed.tools.is_empty() {
         return Err(may_not_schedule());
     }
     Ok(())
 }
 
 /// Checks that a skill stored by an agent needs no tool that the agent did not have.
-fn only_allowed(reach: &Reach, authority: &Authority) -> Result<(), Failure> {
-    let mut tools = reach.tools.iter().map(|offer| offer.tool.as_str());
+fn only_allowed(allowed: &AllowedTools, authority: &Authority) -> Result<(), Failure> {
+    let mut tools = allowed.tools.iter().map(|offer| offer.tool.as_str());
     match tools.find(|tool| !authority.allows(&[tool])) {
         Some(tool) => Err(denied(format!(
             "`{tool}` is not one of the tools of the agent that stored or started this skill"
