@@ -32,7 +32,7 @@ impl Tree {
         let visits = roots.map(|root| Visit::root(root)).collect();
         Self {
             folders: self
-                .visit_all(&survey, visits, Reach::Everything)
+                .visit_all(&survey, visits, VisitScope::Everything)
                 .into_iter()
                 .collect(),
         }
@@ -120,13 +120,13 @@ impl Tree {
             && old
                 .as_ref()
                 .is_some_and(|old| old.is_skill == folder.is_skill && old.below == folder.below);
-        let reach = if same {
-            Reach::NewFolders
+        let scope = if same {
+            VisitScope::NewFolders
         } else {
-            Reach::Everything
+            VisitScope::Everything
         };
         // Read before anything is removed: a file that is broken now may have been valid before.
-        let found = self.visit_all(survey, visits, reach);
+        let found = self.visit_all(survey, visits, scope);
         for gone in old.iter().flat_map(|old| &old.children) {
             if !same || folder.children.binary_search(gone).is_err() {
                 self.remove_below(gone);
@@ -168,15 +168,16 @@ impl Tree {
         &self,
         survey: &Survey<'_>,
         visits: Vec<Visit>,
-        reach: Reach,
+        scope: VisitScope,
     ) -> Vec<(PathBuf, Arc<Folder>)> {
-        let wanted =
-            |visit: &Visit| reach == Reach::Everything || !self.folders.contains_key(&visit.path);
+        let wanted = |visit: &Visit| {
+            scope == VisitScope::Everything || !self.folders.contains_key(&visit.path)
+        };
         let visits: Vec<Visit> = visits.into_iter().filter(wanted).collect();
         let read = |visit: Visit| {
             let path = visit.path.clone();
             let (folder, visits) = scan(survey, visit, self.folders.get(&path).map(|old| &**old));
-            let mut found = self.visit_all(survey, visits, reach);
+            let mut found = self.visit_all(survey, visits, scope);
             found.push((path, Arc::new(folder)));
             found
         };
@@ -186,7 +187,7 @@ impl Tree {
 
 /// The extent of a visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum VisitScope {
     Everything,
     NewFolders,
 }

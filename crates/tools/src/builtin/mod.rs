@@ -72,7 +72,7 @@ pub struct Definition {
     /// Whether the tool may destroy data.
     pub destructive: bool,
     /// What the tool can affect.
-    pub reach: Reach,
+    pub locality: ToolLocality,
     /// Whether the tool publishes annotations; without them a chat asks before each call.
     pub annotated: bool,
     /// How secrets in the arguments are passed to the tool.
@@ -81,7 +81,7 @@ pub struct Definition {
 
 /// What a tool can affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ToolLocality {
     /// Only deft and its machine.
     Local,
     /// Anything, so a call may fail for external reasons.
@@ -107,7 +107,7 @@ impl Definition {
             effects,
             checked: true,
             destructive: false,
-            reach: Reach::Outside,
+            locality: ToolLocality::Outside,
             annotated: true,
             secrets: SecretUse::Revealed,
         }
@@ -123,7 +123,7 @@ impl Definition {
     /// Marks the tool as local to deft and its machine: its steps need no `heal`.
     #[must_use]
     pub fn local(mut self) -> Self {
-        self.reach = Reach::Local;
+        self.locality = ToolLocality::Local;
         self
     }
 
@@ -169,7 +169,7 @@ impl BuiltinTool {
         let schema = Arc::new(definition.schema);
         let annotations = Annotations {
             destructive_hint: Some(definition.destructive),
-            open_world_hint: (definition.reach == Reach::Local).then_some(false),
+            open_world_hint: (definition.locality == ToolLocality::Local).then_some(false),
             ..Annotations::from_effects(definition.effects)
         };
         Self {
