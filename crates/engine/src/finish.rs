@@ -346,13 +346,13 @@ impl Inner {
         };
         let zone = self.base.host_zone();
         let error = finished.error.as_ref();
-        let place = session_log::Place {
+        let settings = session_log::LogSettings {
             folder,
             zone: &zone,
             max_age: self.options.sessions_max_age,
         };
         let written = session_log::append(
-            &place,
+            &settings,
             at,
             run,
             &finished.outcome.to_string(),

@@ -8,6 +8,7 @@ mod access;
 mod answer;
 #[cfg(test)]
 mod command_tests;
+mod connection_permits;
 mod context;
 mod deliveries;
 mod description;
@@ -27,7 +28,6 @@ mod openapi;
 #[cfg(test)]
 mod openapi_tests;
 mod pages;
-mod places;
 mod rate;
 mod replies;
 mod reply;
