@@ -75,7 +75,7 @@ impl Watcher {
                 .map_or_else(|| signals.recv_timeout(wait), Ok);
             match signal {
                 Ok(Signal::Touched(mut paths)) => {
-                    waiting = gather(&mut paths, shared.options.settle, signals);
+                    waiting = gather(&mut paths, shared.options.quiet_period, signals);
                     let paths = self.named(&paths);
                     self.guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
                     shared.write_log(true);
@@ -271,18 +271,18 @@ fn reread(shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
         .for_each(|snapshot| shared.replace(snapshot));
 }
 
-/// Collects touched paths until there are no more events for `settle`, so that a save in several steps or a
+/// Collects touched paths until there are no more events for `quiet_period`, so that a save in several steps or a
 /// burst of saves needs only one pass. Returns the first signal of another kind. Waits at most three times
-/// `settle`, in case a writer never stops.
+/// `quiet_period`, in case a writer never stops.
 fn gather(
     paths: &mut HashSet<PathBuf>,
-    settle: Duration,
+    quiet_period: Duration,
     signals: &Receiver<Signal>,
 ) -> Option<Signal> {
-    let latest = Instant::now() + 3 * settle;
+    let latest = Instant::now() + 3 * quiet_period;
     while let rest @ 1.. = latest.saturating_duration_since(Instant::now()).as_nanos() {
         let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
-        match signals.recv_timeout(settle.min(rest)) {
+        match signals.recv_timeout(quiet_period.min(rest)) {
             Ok(Signal::Touched(more)) => paths.extend(more),
             Ok(other) => return Some(other),
             Err(_) => return None,

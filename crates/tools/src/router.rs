@@ -53,7 +53,7 @@ struct Inner {
     servers: Mutex<BTreeMap<String, Arc<Server>>>,
     index: ArcSwap<Index>,
     /// Whether every server has been asked for its tools at least once.
-    settled: AtomicBool,
+    all_asked: AtomicBool,
     /// Redaction of all configured secrets; built from the options when first needed.
     withheld: ArcSwapOption<Redaction>,
     /// Redaction of the known sign-in tokens.
@@ -82,7 +82,7 @@ impl Router {
                 builtins: Mutex::new(builtins),
                 servers: Mutex::default(),
                 index: ArcSwap::default(),
-                settled: AtomicBool::new(false),
+                all_asked: AtomicBool::new(false),
                 withheld: ArcSwapOption::empty(),
                 tokens: Mutex::default(),
                 changes: watch::Sender::new(0),
@@ -173,7 +173,7 @@ impl Router {
     async fn meant(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
         match self.inner.index.load().lookup(call.tool) {
             // A bare name is only unambiguous after every server was asked.
-            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => {
+            Lookup::One(entry) if self.has_asked_all() || !entry.is_bare(call.tool) => {
                 if let Target::Server(server) = &entry.target
                     && server.is_stale()
                 {

@@ -237,13 +237,13 @@ impl Machine {
     /// Returns the part of [`messages`](Self::messages) that stays the same even if the agent is resumed
     /// after a failure or a stop. A turn that may be asked again, or whose calls may be made again, is not
     /// included.
-    pub fn lasting(&self, agent: &Address) -> Vec<Message> {
+    pub fn final_messages(&self, agent: &Address) -> Vec<Message> {
         self.agent(agent)
-            .map(transcript::lasting)
+            .map(transcript::list_final_messages)
             .unwrap_or_default()
     }
 
-    /// Returns the successful calls of the turn that [`lasting`](Self::lasting) leaves out, as the model
+    /// Returns the successful calls of the turn that [`final_messages`](Self::final_messages) leaves out, as the model
     /// spells them.
     pub fn done_since(&self, agent: &Address) -> Vec<String> {
         let agent = self.agent(agent);

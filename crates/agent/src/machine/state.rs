@@ -293,7 +293,7 @@ impl Turn {
     }
 
     /// Whether nothing of it is done again, even after a failure.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn is_final(&self) -> bool {
         let over = |call: &Call| call.is_over() && call.fatal().is_none();
         !self.is_void(true) && self.calls.iter().all(over)
     }

@@ -112,7 +112,7 @@ impl Driver {
         assert_eq!(replayed, self.machine, "{:#?}", self.log);
         assert_eq!(replayed.outstanding(), self.machine.outstanding());
         // Lasting messages never change, whatever happens later.
-        let said = self.machine.lasting(&Address::root());
+        let said = self.machine.final_messages(&Address::root());
         assert!(said.starts_with(&self.said), "{:?} {said:?}", self.said);
         self.said = said;
     }

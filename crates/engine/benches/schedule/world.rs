@@ -295,7 +295,7 @@ impl World {
     }
 
     /// Waits until no slot is due, and returns the number of rows.
-    pub(crate) async fn settled(&self) -> usize {
+    pub(crate) async fn count_decided(&self) -> usize {
         while self
             .store()
             .next_due()

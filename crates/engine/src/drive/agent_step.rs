@@ -187,7 +187,7 @@ impl Driver {
         let wants_json = self.machine.agent(path).is_some_and(|step| step.wants_json);
         let result = result.map(|text| answer_value(text, wants_json));
         let ms = u64::try_from(now.duration_since(begun).as_millis()).unwrap_or(0);
-        let event = self.ended((path, attempt), result, now, |machine, result| {
+        let event = self.call_end_event((path, attempt), result, now, |machine, result| {
             machine.end_agent(path, attempt, result, now, ms, called)
         });
         self.note_said(path, &event, now);

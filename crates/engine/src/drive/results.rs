@@ -32,9 +32,10 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 self.journal.write(writes);
-                let event = self.ended((&path, attempt), result, now, |machine, result| {
-                    machine.end_call(&path, attempt, result, now, ms, cached)
-                });
+                let event =
+                    self.call_end_event((&path, attempt), result, now, |machine, result| {
+                        machine.end_call(&path, attempt, result, now, ms, cached)
+                    });
                 // This may have been the check of an agent's answer.
                 self.note_said(&path, &event, now);
                 event
@@ -104,19 +105,19 @@ impl Driver {
 
     /// Returns the event for the result of a call. A call that lacks a tool is postponed, as long as the run
     /// waits for missing tools.
-    pub(super) fn ended(
+    pub(super) fn call_end_event(
         &mut self,
         (path, attempt): (&Path, u32),
         result: Result<Value, Failure>,
         now: Timestamp,
-        settle: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
+        to_event: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
     ) -> Event {
         match (result, self.next_look(now)) {
             (Err(failure), Some(until)) if failure.blocked && !path.is_outputs() => {
                 self.blocked_by = Some(failure.clone());
                 self.machine.postpone_call(path, attempt, failure, until)
             }
-            (result, _) => settle(&self.machine, result),
+            (result, _) => to_event(&self.machine, result),
         }
     }
 

@@ -338,7 +338,7 @@ async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
     let finished = machine.finished().unwrap();
     let expected = match finished.error {
         None => machine.messages(&root),
-        Some(_) => machine.lasting(&root),
+        Some(_) => machine.final_messages(&root),
     };
     assert_eq!(said, expected, "{run:?}");
 }

@@ -92,7 +92,7 @@ fn single(config: &Object) -> Option<&str> {
 }
 
 /// Replaces a timing by its converted form.
-fn settle(draft: &mut Draft<'_>, from: &str, (to, value): (&str, Value)) {
+fn replace_timing(draft: &mut Draft<'_>, from: &str, (to, value): (&str, Value)) {
     if let Some(config) = draft.config_mut() {
         json::take(config, to);
         json::rename(config, from, to);
@@ -126,7 +126,7 @@ pub(super) fn combine(draft: &mut Draft<'_>) {
     };
     let note = format!("read {first} `{days}` and {second} `{time}` as schedule `{cron}`");
     json::take(config, second);
-    settle(draft, first, ("schedule", cron.into()));
+    replace_timing(draft, first, ("schedule", cron.into()));
     draft.note(note);
 }
 
@@ -157,7 +157,7 @@ pub(super) fn delays(draft: &mut Draft<'_>) {
     if let Some(config) = draft.config_mut() {
         others.iter().for_each(|key| drop(json::take(config, key)));
     }
-    settle(draft, &first, ("at", show(at, &zone).into()));
+    replace_timing(draft, &first, ("at", show(at, &zone).into()));
     draft.note(format!("turned {} into at", names.join(" and ")));
 }
 
@@ -195,7 +195,7 @@ pub(super) fn intervals(draft: &mut Draft<'_>) {
     if config.get("interval_minutes") == Some(&value) {
         return;
     }
-    settle(draft, &key, ("interval_minutes", value));
+    replace_timing(draft, &key, ("interval_minutes", value));
     draft.note(match key.as_str() {
         "interval_minutes" => "made interval_minutes a number".to_owned(),
         _ => format!("turned {key} into interval_minutes"),
@@ -243,7 +243,7 @@ pub(super) fn words(draft: &mut Draft<'_>) {
     };
     let shown = json::spelled(&value).unwrap_or_default();
     let note = format!("read {key} `{text}` as {field} `{shown}`");
-    settle(draft, &key, (field, value));
+    replace_timing(draft, &key, (field, value));
     draft.note(note);
 }
 
@@ -271,7 +271,7 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
         }
         (None, _) => return,
     };
-    settle(draft, key, ("at", show(at, &zone).into()));
+    replace_timing(draft, key, ("at", show(at, &zone).into()));
     draft.note(note);
 }
 

@@ -102,16 +102,16 @@ fn list(call: Call<RunListQuery>) -> BoxFuture<'static, Done<Answer>> {
         let query = call.query_text.clone();
         let read = server.block(move |_| {
             let page = read_page(&call)?;
-            let is_settled = page
+            let all_ended = page
                 .runs
                 .iter()
                 .all(|one| one.run.status == RunStatus::Done);
             let mut answer = Answer::json(StatusCode::OK, &page)?;
             answer.tag = dispatch::tag(&answer.body);
-            Ok((answer, is_settled))
+            Ok((answer, all_ended))
         });
-        let (answer, is_settled) = read.await?;
-        if is_settled {
+        let (answer, all_ended) = read.await?;
+        if all_ended {
             server.pages.keep(query, version, &answer);
         }
         Ok(answer)

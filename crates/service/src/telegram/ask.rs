@@ -32,7 +32,7 @@ impl OpenQuestions {
     }
 
     /// Passes the stored answer to the task that waits for it, and returns the text of the question.
-    pub(super) fn settle(&self, approval: &str, answer: Answer) -> Option<String> {
+    pub(super) fn pass_answer(&self, approval: &str, answer: Answer) -> Option<String> {
         let waiting = self.lock().remove(approval)?;
         waiting.reply.send(answer).ok()?;
         Some(waiting.text)

@@ -149,7 +149,7 @@ impl Chats {
                 Ok(told) => told,
                 Err(failure) => failure.message,
             };
-            chats.0.inbox.settled(press.id).await;
+            chats.0.inbox.forget_press(press.id).await;
             if let Some(query) = &press.query {
                 // Telegram only needs this reply to stop the spinner of the button.
                 drop(chats.0.client().answer_press(query, &told).await);
@@ -166,14 +166,14 @@ impl Chats {
         let Some(decided) = self.0.bot.talk.decide(approval, response, &by).await? else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
-        let asked = self.0.open.settle(approval, decided.answer);
+        let asked = self.0.open.pass_answer(approval, decided.answer);
         let question = asked.as_ref().unwrap_or(&decided.question);
         let text = ask::decided(question, decided.answer, &decided.by);
         let message = match press.message {
             Some(message) => Some(message),
             None => ask::message_of(&*self.0.bot.store, approval).await,
         };
-        self.show_settled(chat, message, text);
+        self.show_answered(chat, message, text);
         if asked.is_some() {
             return Ok(words::TAKEN.to_owned());
         }
@@ -187,7 +187,7 @@ impl Chats {
         Ok(words::TAKEN.to_owned())
     }
 
-    fn show_settled(&self, chat: &str, message: Option<i64>, text: String) {
+    fn show_answered(&self, chat: &str, message: Option<i64>, text: String) {
         let (Some(message), client) = (message, self.0.client()) else {
             return;
         };

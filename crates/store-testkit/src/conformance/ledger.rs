@@ -74,7 +74,7 @@ fn batch(write: Write) -> Batch {
     }
 }
 
-async fn settle(store: &dyn Store, lease: &Lease, spend: Spend) {
+async fn record_spend(store: &dyn Store, lease: &Lease, spend: Spend) {
     append(store, lease, batch(Write::Spend(spend))).await;
 }
 
@@ -105,7 +105,7 @@ pub(super) async fn a_limit_is_reached_and_not_passed(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let day = [limit("all@1", 100)];
     granted(store, &lease, want("k1", 30, &day)).await;
-    settle(store, &lease, spend("k1", 40, &["all@1"])).await;
+    record_spend(store, &lease, spend("k1", 40, &["all@1"])).await;
     granted(store, &lease, want("k2", 50, &day)).await;
     let refusal = refused(store, &lease, want("k3", 11, &day)).await;
     let wanted = Refusal {
@@ -189,7 +189,7 @@ pub(super) async fn a_scope_named_twice_counts_once(store: &dyn Store) {
     assert_eq!(tokens(store).await, are(&[("s", 0, 40)]));
     let refusal = refused(store, &lease, want("k2", 20, &twice)).await;
     assert_eq!(refusal.limit_tokens, Some(50));
-    settle(store, &lease, spend("k1", 40, &["s", "s"])).await;
+    record_spend(store, &lease, spend("k1", 40, &["s", "s"])).await;
     assert_eq!(tokens(store).await, are(&[("s", 40, 0)]));
 }
 
@@ -211,15 +211,15 @@ pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
     // Only the first record of a key counts, even if later ones differ.
     for tokens in [40, 40, 80] {
         let spend = spend("k1", tokens, &["all@1", "run:r1"]);
-        settle(store, &lease, spend).await;
+        record_spend(store, &lease, spend).await;
         assert_eq!(spent(store).await, [row("all@1", 1), row("run:r1", 1)]);
     }
     // A call without a reservation, or in other scopes than it was reserved for, is counted.
-    settle(store, &lease, spend("k3", 40, &["all@1"])).await;
+    record_spend(store, &lease, spend("k3", 40, &["all@1"])).await;
     assert_eq!(spent(store).await, [row("all@1", 2), row("run:r1", 1)]);
     // Another run has its own keys.
     let other = start(store, "r2", "a").await;
-    settle(store, &other, spend("k1", 40, &["all@1"])).await;
+    record_spend(store, &other, spend("k1", 40, &["all@1"])).await;
     assert_eq!(spent(store).await, [row("all@1", 3), row("run:r1", 1)]);
 }
 
@@ -228,7 +228,7 @@ pub(super) async fn more_than_was_reserved_is_counted_in_full(store: &dyn Store)
     let lease = start(store, "r1", "a").await;
     let day = [limit("all@1", 100)];
     granted(store, &lease, want("k1", 100, &day)).await;
-    settle(store, &lease, spend("k1", 120, &["all@1"])).await;
+    record_spend(store, &lease, spend("k1", 120, &["all@1"])).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 120, 0)]));
     let refusal = refused(store, &lease, want("k2", 0, &day)).await;
     assert_eq!(refusal.spent_tokens, 120);
@@ -250,7 +250,7 @@ pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
     assert_eq!(tokens(store).await, are(&[("s", 0, 20)]));
     // The call may be tried again under its key.
     granted(store, &lease, want("k1", 5, &[free("s")])).await;
-    settle(store, &lease, spend("k1", 4, &["s"])).await;
+    record_spend(store, &lease, spend("k1", 4, &["s"])).await;
     assert_eq!(tokens(store).await, are(&[("s", 4, 20)]));
 }
 
@@ -368,7 +368,7 @@ pub(super) async fn a_wish_to_stop_keeps_what_is_reserved(store: &dyn Store) {
     let asked = store.cancel_with(&id("r1"), "ann", at(6), closing).await;
     assert!(matches!(asked, Ok(CancelState::Asked(_))));
     assert_eq!(tokens(store).await, are(&[("s", 0, 10)]));
-    settle(store, &lease, spend("k1", 8, &["s"])).await;
+    record_spend(store, &lease, spend("k1", 8, &["s"])).await;
     assert_eq!(tokens(store).await, are(&[("s", 8, 0)]));
 }
 
@@ -390,7 +390,7 @@ pub(super) async fn twenty_at_once_do_not_overspend(store: &dyn Store) {
 pub(super) async fn scopes_are_found_by_their_names(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let names = ["all@2", "skill:a@1", "skill:b@2", "skill", "all@1"];
-    settle(store, &lease, spend("k1", 4, &names)).await;
+    record_spend(store, &lease, spend("k1", 4, &names)).await;
     granted(store, &lease, want("k2", 1, &[free("skill:c@2")])).await;
     let text = |text: &str| Some(text.to_owned());
     let found = async |scope, prefix, suffix| -> Vec<String> {
@@ -443,7 +443,7 @@ pub(super) async fn usage_is_kept_in_buckets(store: &dyn Store) {
         ("k5", 2000, "main"),
     ];
     for (key, second, agent) in calls {
-        settle(store, &lease, used(key, second, agent)).await;
+        record_spend(store, &lease, used(key, second, agent)).await;
     }
     let row = |second, calls| UsageRow {
         bucket: at(second),
@@ -468,7 +468,7 @@ pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store
             at: at(second),
             ..spend(key, 4, &scopes)
         };
-        settle(store, &lease, spend).await;
+        record_spend(store, &lease, spend).await;
     }
     granted(store, &lease, want("k3", 1, &[free("all@1")])).await;
     assert_eq!(store.forget_spent(at(5)).await.unwrap(), 0);
@@ -480,13 +480,13 @@ pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store
     assert_eq!(left.len(), 1);
     assert_eq!(store.forget_spent(at(900)).await.unwrap(), 0);
     // A key that was counted is not counted again.
-    settle(store, &lease, spend("k1", 4, &["all@1"])).await;
+    record_spend(store, &lease, spend("k1", 4, &["all@1"])).await;
     assert_eq!(tokens(store).await, wanted);
 }
 
 pub(super) async fn what_was_spent_outlives_the_run(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    settle(store, &lease, spend("k1", 4, &["s"])).await;
+    record_spend(store, &lease, spend("k1", 4, &["s"])).await;
     append(store, &lease, success(9)).await;
     let wish = Prune {
         before: at(100),

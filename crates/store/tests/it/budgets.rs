@@ -22,7 +22,7 @@ const SCOPE: &str = "all@2026-11-15";
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// Recorded with `more` tokens more (or less) than reserved; `twice` records it twice.
-    Settle { more: i64, twice: bool },
+    Record { more: i64, twice: bool },
     /// The call got no reply; the reservation is released.
     Unreserve,
     /// Reserved again under the same key, and then recorded.
@@ -38,7 +38,7 @@ type Script = Vec<(u64, End)>;
 /// Generates scripts for all runs; their calls use at most `most` tokens more than reserved.
 fn scripts(most: i64) -> impl Strategy<Value = Vec<Script>> {
     let end = prop_oneof![
-        4 => (-20..=most, any::<bool>()).prop_map(|(more, twice)| End::Settle { more, twice }),
+        4 => (-20..=most, any::<bool>()).prop_map(|(more, twice)| End::Record { more, twice }),
         2 => Just(End::Unreserve),
         1 => (1..60_u64).prop_map(|tokens| End::Again { tokens }),
         1 => Just(End::Crash),
@@ -88,9 +88,9 @@ impl Runner {
 
     async fn end(&mut self, key: &str, tokens: u64, end: End) {
         match end {
-            End::Settle { more, twice } => {
+            End::Record { more, twice } => {
                 let used = tokens.saturating_add_signed(more);
-                self.settle(key, used).await;
+                self.record_spend(key, used).await;
                 if twice {
                     self.append(Write::Spend(spend(key, used))).await;
                 }
@@ -105,7 +105,7 @@ impl Runner {
                 } else {
                     tokens
                 };
-                self.settle(key, most).await;
+                self.record_spend(key, most).await;
             }
             End::Crash => {
                 let dead = vec![self.lease.owner.clone()];
@@ -130,7 +130,7 @@ impl Runner {
         }
     }
 
-    async fn settle(&self, key: &str, used: u64) {
+    async fn record_spend(&self, key: &str, used: u64) {
         self.used.fetch_add(used, Ordering::SeqCst);
         self.append(Write::Spend(spend(key, used))).await;
     }

@@ -101,7 +101,7 @@ impl Router {
     pub(super) fn adopt_servers(&self) -> Vec<Arc<Server>> {
         let settings = self.inner.settings.load_full();
         let mut servers = self.inner.servers.lock();
-        self.inner.settled.store(false, Ordering::Relaxed);
+        self.inner.all_asked.store(false, Ordering::Relaxed);
         let mut gone = Vec::new();
         servers.retain(|name, server| {
             let stays = settings.servers.get(name) == Some(server.options())
@@ -216,7 +216,7 @@ impl Router {
         // unknown name all servers are asked.
         let done = |server: &Arc<Server>| {
             if known {
-                server.is_settled()
+                server.was_asked()
             } else {
                 // Checks the index too: a listing that is not in it yet is waited for.
                 server.is_listed()
@@ -284,16 +284,16 @@ impl Router {
     }
 
     /// Whether every enabled server has been asked for its tools.
-    pub(super) fn is_settled(&self) -> bool {
-        let settled = &self.inner.settled;
-        settled.load(Ordering::Relaxed) || {
+    pub(super) fn has_asked_all(&self) -> bool {
+        let all_asked = &self.inner.all_asked;
+        all_asked.load(Ordering::Relaxed) || {
             let all = self
                 .inner
                 .servers
                 .lock()
                 .values()
-                .all(|server| server.is_settled());
-            settled.store(all, Ordering::Relaxed);
+                .all(|server| server.was_asked());
+            all_asked.store(all, Ordering::Relaxed);
             all
         }
     }

@@ -114,12 +114,12 @@ impl Server {
         });
         match answer.await {
             Ok(Ok(result)) => {
-                pending.settle();
+                pending.mark_ended();
                 self.answered();
                 self.read(result)
             }
             Ok(Err(error)) => {
-                pending.settle();
+                pending.mark_ended();
                 // Why the connection ended is recorded a moment later, by the task that follows it.
                 Err(self.judge(&error, sent, link))
             }

@@ -30,7 +30,7 @@ use super::watch::{SentFlag, Watch};
 use super::{Server, fault, http};
 use crate::call::CallMark;
 use crate::catalog::Era;
-use crate::options::Reach;
+use crate::options::ServerAddress;
 
 /// The metadata key for the idempotency key of a call.
 const KEY: &str = "deft/idempotencyKey";
@@ -186,7 +186,7 @@ pub(super) struct PendingCall<'a> {
 
 impl PendingCall<'_> {
     /// Marks the call as over: its answer has arrived, or cannot arrive any more.
-    pub(super) fn settle(mut self) {
+    pub(super) fn mark_ended(mut self) {
         self.id = None;
     }
 }
@@ -226,12 +226,12 @@ async fn attempt(
     watch: Arc<Watch>,
     party: &ConnectionOwner,
 ) -> Result<OpenResult, Failure> {
-    match server.options.reach() {
-        Ok(Reach::Command(program)) => {
+    match server.options.address() {
+        Ok(ServerAddress::Command(program)) => {
             let process = Process::start(server, program, given, watch.clone())?;
             Ok(serve(process, &server.name, era, watch, party).await)
         }
-        Ok(Reach::Url(url)) => {
+        Ok(ServerAddress::Url(url)) => {
             let transport = http::transport(server, url, given, watch.clone())?;
             Ok(serve(transport, &server.name, era, watch, party).await)
         }

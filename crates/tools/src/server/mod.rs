@@ -189,7 +189,7 @@ impl Server {
     }
 
     /// Whether its tools are known, possibly from a stored catalog, or a start was attempted.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn was_asked(&self) -> bool {
         self.is_listed() || self.known.load().is_some() || self.asked.load(Ordering::SeqCst)
     }
 

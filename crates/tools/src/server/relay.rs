@@ -112,12 +112,12 @@ impl Server {
             tokio::select! {
                 biased;
                 answer = &mut pending.handle.rx => {
-                    pending.settle();
+                    pending.mark_ended();
                     let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                     return self.answer(answer, loan, sent);
                 }
                 () = link.watch.lost.cancelled() => {
-                    pending.settle();
+                    pending.mark_ended();
                     return self.answer(Err(ServiceError::TransportClosed), loan, sent);
                 }
                 () = limit.cancel.cancelled() => break Stop::Cancelled,
