@@ -264,7 +264,7 @@ fn the_coverage_is_current() {
 /// `features.txt` has exactly the ids of the design.
 #[test]
 fn the_features_are_those_of_the_design() {
-    let Some(path) = deft_testkit::shared("design/features.md") else {
+    let Some(path) = deft_testkit::find_shared("design/features.md") else {
         return;
     };
     let design = std::fs::read_to_string(path).expect("the list of features");

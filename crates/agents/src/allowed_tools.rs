@@ -88,7 +88,7 @@ impl Agents {
             without: &without,
             approve: &approve,
         };
-        let mut choice = offers::matching(all, &wish);
+        let mut choice = offers::apply_selection(all, &wish);
         let chars = chosen.skill_chars(SKILL_TOOL_CHARS);
         offer_skill_tool(&mut choice.tools, snapshot, agent, context, chars);
         let no_room = offers::fit(&mut choice.tools, chosen.tool_tokens, plan.keep);

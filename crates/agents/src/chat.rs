@@ -16,7 +16,7 @@ use crate::allowed_tools::AllowedTools;
 use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_told;
 use crate::need::MessageContext;
-use crate::prepare::failed;
+use crate::prepare::failure_of_error;
 use crate::tool_names::{GET_SKILL, SKILL};
 use crate::{Agents, remote_skills};
 
@@ -36,8 +36,8 @@ impl Agents {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
-        let attended = !is_alone(&brief.run).map_err(|error| failed(&error))?;
-        let model = chosen_model(&brief.run).map_err(|error| failed(&error))?;
+        let attended = !is_alone(&brief.run).map_err(|error| failure_of_error(&error))?;
+        let model = chosen_model(&brief.run).map_err(|error| failure_of_error(&error))?;
         let said = ChatMessage {
             message: &brief.instructions,
             attended,
@@ -70,9 +70,9 @@ impl Agents {
         let classified = known.playbooks(message);
         let budget = self.options.history_tokens;
         let history = self.history(conversation, run.map(|run| &run.id), budget);
-        let (reference, history) = history.await.map_err(|error| failed(&error))?;
+        let (reference, history) = history.await.map_err(|error| failure_of_error(&error))?;
         // A server that was not asked yet may have a tool that is needed.
-        drop(self.router.listed().await);
+        drop(self.router.list_servers().await);
         let entries = known.entries(&chosen.agent, &self.library.commands(&known.all));
         let served = self.served_skills(&chosen.agent).await;
         let entries = with_served(entries, &served);

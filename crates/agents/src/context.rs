@@ -75,7 +75,7 @@ impl Agents {
 
     /// Returns the state of a run, in one line.
     async fn stands(&self, run: &RunRow) -> String {
-        let pinned = self.library.pinned(&run.skill, &run.revision).await;
+        let pinned = self.library.find_pinned(&run.skill, &run.revision).await;
         let name = pinned.map_or_else(|_| run.skill.clone(), |it| it.skill.name.clone());
         let what = match run.skill.as_str() {
             CHAT_SKILL => "an earlier message of this conversation".to_owned(),

@@ -175,7 +175,7 @@ impl<'a> AgentFacts<'a> {
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
         let resolved = name.map(|name| {
             let commands = self.agents.library.commands(self);
-            commands.named(name, inputs.unwrap_or_default())
+            commands.resolve_named(name, inputs.unwrap_or_default())
         });
         match resolved {
             // It may be a record that was stored a moment ago and that only the store knows.
@@ -314,7 +314,7 @@ impl Facts for AgentFacts<'_> {
     }
 
     fn describe(&self, shelved: &ShelfTool) -> Option<ToolSpec> {
-        offers::described(&self.agents.router, shelved)
+        offers::describe_tool(&self.agents.router, shelved)
     }
 
     fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution {
@@ -403,5 +403,5 @@ fn dispatch(mut args: Object) -> Resolution {
 
 /// Returns the problems of a command, each with its code and its hint.
 fn refused(problems: &[Problem]) -> Resolution {
-    Resolution::Problem(CommandResult::refused(problems).content)
+    Resolution::Problem(CommandResult::from_problems(problems).content)
 }

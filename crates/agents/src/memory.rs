@@ -236,7 +236,8 @@ impl Agents {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         let messages = self.store().messages(&id, after, limit).await;
         let messages = messages.map_err(|error| failed(&error))?;
-        let (shown, last) = transcript(&id, &messages).map_err(|error| prepare::failed(&error))?;
+        let (shown, last) =
+            transcript(&id, &messages).map_err(|error| prepare::failure_of_error(&error))?;
         let last = last.unwrap_or(after);
         Ok(json!(ConversationResult {
             id,

@@ -66,7 +66,7 @@ impl Agents {
     /// not at fault, and the run waits for it.
     pub(super) fn choose_model_for_run(&self, agent_id: &str) -> Result<ChosenModel, Failure> {
         let agent = self.agent_or_default(agent_id)?;
-        let model = self.model_of(&agent).map_err(Failure::blocked)?;
+        let model = self.model_of(&agent).map_err(Failure::mark_blocked)?;
         Ok(self.with_limits(agent, model))
     }
 

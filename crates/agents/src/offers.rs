@@ -56,7 +56,7 @@ pub(crate) fn exactly(
 }
 
 /// Applies a selection: the first tools first, up to a limit, all others on the shelf.
-pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
+pub(crate) fn apply_selection(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
     let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
     let fits = |patterns: &[String], info: &ToolInfo| {
         patterns
@@ -84,7 +84,7 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choi
 }
 
 /// Returns the current description of a tool, under the name that a model has for it.
-pub(crate) fn described(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
+pub(crate) fn describe_tool(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
     match router.find(&shelved.tool) {
         ToolLookup::Tool(info) => Some(spec(&info, shelved.name.clone())),
         ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => None,
@@ -209,7 +209,7 @@ fn absent(router: &Router, name: &str) -> Failure {
     let usual = "`deft tools list` shows all tools, `deft doctor` which servers answer";
     Failure::new(FailureClass::NotFound, message)
         .hint(remedy.unwrap_or_else(|| usual.to_owned()))
-        .blocked()
+        .mark_blocked()
         .outage(Outage::Tool(name.to_owned()))
 }
 

@@ -6,7 +6,7 @@ use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Limits, Mode, Offer, Setup};
 use deft_base::{Error, hex_digest, run_inputs};
 use deft_command::fill_page;
-use deft_library::denied;
+use deft_library::denied_failure;
 use deft_model::{Agent, Authority, Body, Cause, Failure, FailureClass, RunId, Skill};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
@@ -30,7 +30,7 @@ impl Agents {
     /// Returns the setup of the agent of a step.
     pub async fn setup(&self, brief: &Brief) -> Result<Box<Setup>, Failure> {
         self.router.refresh().await;
-        let conversation = conversation_of(&brief.run).map_err(|error| failed(&error))?;
+        let conversation = conversation_of(&brief.run).map_err(|error| failure_of_error(&error))?;
         let setup = match conversation {
             Some(conversation) => self.chat_setup(brief, &conversation).await,
             None => self.skill_setup(brief).await,
@@ -41,8 +41,8 @@ impl Agents {
     /// Returns the setup for a fired skill: exactly its tools, and its text as the task.
     async fn skill_setup(&self, brief: &Brief) -> Result<Setup, Failure> {
         let (skill, revision) = (&brief.step.skill, &brief.step.revision);
-        let pinned = self.library.pinned(skill, revision).await;
-        let pinned = pinned.map_err(|error| failed(&error))?;
+        let pinned = self.library.find_pinned(skill, revision).await;
+        let pinned = pinned.map_err(|error| failure_of_error(&error))?;
         let policy = &pinned.skill.policy;
         let chosen = self.choose_model_for_run(&policy.agent_id)?;
         let snapshot = self.library.snapshot();
@@ -72,7 +72,9 @@ impl Agents {
             &chosen.caps,
         );
         let conversation = self.skill_conversation(&brief.run, &brief.path, &pinned.skill.name);
-        let conversation = conversation.await.map_err(|error| failed(&error))?;
+        let conversation = conversation
+            .await
+            .map_err(|error| failure_of_error(&error))?;
         Ok(Setup {
             agent: chosen.agent.id.clone(),
             model: chosen.model,
@@ -82,7 +84,7 @@ impl Agents {
             history: Arc::default(),
             task: self
                 .task_of(brief, &pinned.skill)
-                .map_err(|error| failed(&error))?,
+                .map_err(|error| failure_of_error(&error))?,
             tools: allowed.tools,
             shelf: allowed.shelf,
             skills: allowed.skills,
@@ -137,7 +139,7 @@ impl Agents {
         }
         let router = &self.router;
         let mut names = brief.step.tools.clone();
-        let given = dispatched_skills(&brief.run).map_err(|error| failed(&error))?;
+        let given = dispatched_skills(&brief.run).map_err(|error| failure_of_error(&error))?;
         let mentioned = || mentioned(snapshot, &brief.step.skill, &brief.instructions);
         let skills = given.unwrap_or_else(mentioned);
         // An agent with a tool that runs skills by name may run all of them.
@@ -253,7 +255,7 @@ fn forbid_schedules(allowed: &mut AllowedTools) -> Result<(), Failure> {
 fn only_allowed(allowed: &AllowedTools, authority: &Authority) -> Result<(), Failure> {
     let mut tools = allowed.tools.iter().map(|offer| offer.tool.as_str());
     match tools.find(|tool| !authority.allows(&[tool])) {
-        Some(tool) => Err(denied(format!(
+        Some(tool) => Err(denied_failure(format!(
             "`{tool}` is not one of the tools of the agent that stored or started this skill"
         ))),
         None => Ok(()),
@@ -280,7 +282,7 @@ fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
 }
 
 /// Converts an error to the failure of a step.
-pub fn failed(error: &Error) -> Failure {
+pub fn failure_of_error(error: &Error) -> Failure {
     let mut failure = Failure::new(FailureClass::Other, error.to_string());
     failure.hint = error.hint();
     failure

@@ -120,7 +120,7 @@ impl Agents {
         let called = |it: &&ShelfTool| it.tool == name || it.name == name;
         let shelved = parent.shelf.iter().find(called)?;
         Some(Offer {
-            spec: offers::described(&self.router, shelved)?,
+            spec: offers::describe_tool(&self.router, shelved)?,
             tool: shelved.tool.clone(),
             approve: shelved.approve,
         })

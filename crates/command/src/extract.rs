@@ -93,7 +93,7 @@ impl Extraction {
 
     /// Returns the commands as written, with the problem of each command that cannot be parsed. An
     /// unclosed block is the last item.
-    pub fn written(&self) -> Vec<(String, Option<Problem>)> {
+    pub fn written_commands(&self) -> Vec<(String, Option<Problem>)> {
         let mut written: Vec<_> = self.placed().map(as_written).collect();
         let unclosed = self.unclosed.iter();
         written.extend(unclosed.map(|problem| ("```cmd".to_owned(), Some(problem.clone()))));

@@ -63,7 +63,7 @@ impl fmt::Display for ProblemKind {
                 write!(f, "{} {verb} missing", list(flags, "--", "and"))
             }
             Self::InvalidValue { flag, value, .. } => {
-                write!(f, "`--{flag}` cannot be `{}`", shown(value))
+                write!(f, "`--{flag}` cannot be `{}`", shorten_value(value))
             }
             Self::InvalidValues { flag, values, .. } => {
                 write!(f, "`--{flag}` cannot be {}", list(values, "", "or"))
@@ -74,19 +74,23 @@ impl fmt::Display for ProblemKind {
                 expected,
             } => {
                 let expected = with_article(expected);
-                write!(f, "`--{flag}` must be {expected}, not `{}`", shown(value))
+                write!(
+                    f,
+                    "`--{flag}` must be {expected}, not `{}`",
+                    shorten_value(value)
+                )
             }
-            Self::UnknownSkill { name, .. } => write!(f, "unknown skill `{}`", shown(name)),
+            Self::UnknownSkill { name, .. } => write!(f, "unknown skill `{}`", shorten_value(name)),
             Self::MissingValue { flag } => write!(f, "`--{flag}` has no value"),
             Self::TooManyValues { flag, values } => {
                 write!(f, "`--{flag}` takes one value, not {}", values.len())
             }
-            Self::UnknownFlag { flag, .. } => write!(f, "unknown flag `--{}`", shown(flag)),
+            Self::UnknownFlag { flag, .. } => write!(f, "unknown flag `--{}`", shorten_value(flag)),
             Self::StrayPositional { word, .. } => {
-                write!(f, "`{}` belongs to no flag", shown(word))
+                write!(f, "`{}` belongs to no flag", shorten_value(word))
             }
             Self::ShortFlag { word, .. } | Self::InvalidFlag { word } => {
-                write!(f, "`{}` is not a flag", shown(word))
+                write!(f, "`{}` is not a flag", shorten_value(word))
             }
             Self::UnclosedQuote { quote, before } if before.is_empty() => {
                 write!(f, "the `{quote}` at the end is not closed")
@@ -111,21 +115,21 @@ impl fmt::Display for ProblemKind {
                 f.write_str("the command begins with an empty word")
             }
             Self::NoSkill { word } => {
-                let word = shown(word);
+                let word = shorten_value(word);
                 write!(
                     f,
                     "the command begins with `{word}`, not with the name of a skill"
                 )
             }
             Self::ExtraTopic { word } => {
-                let word = shown(word);
+                let word = shorten_value(word);
                 write!(f, "`{word}` is one word too many for `get_skill`")
             }
             Self::MissingHandler { skill, handler } => write!(
                 f,
                 "`{}` cannot be run: the handler `{}` is not available in this version",
-                shown(skill),
-                shown(handler)
+                shorten_value(skill),
+                shorten_value(handler)
             ),
             Self::InvalidCall { reason } => f.write_str(reason),
         }
@@ -139,7 +143,7 @@ impl StrayReason {
                 let flag = flag.as_deref().unwrap_or("flag");
                 format!(
                     "write the flag before its value: `--{flag} {}`",
-                    shown(word)
+                    shorten_value(word)
                 )
             }
             Self::TakesNone(flag) => format!("`--{flag}` takes no value"),
@@ -215,7 +219,7 @@ fn listed(words: &[String]) -> String {
 fn marked(words: &[String], dashes: &str) -> Vec<String> {
     let shown = words.iter().take(MAX_NAMES);
     let mut shown: Vec<String> = shown
-        .map(|word| format!("`{dashes}{}`", self::shown(word)))
+        .map(|word| format!("`{dashes}{}`", self::shorten_value(word)))
         .collect();
     if words.len() > MAX_NAMES {
         shown.push(format!("{} more", words.len() - MAX_NAMES));
@@ -224,7 +228,7 @@ fn marked(words: &[String], dashes: &str) -> Vec<String> {
 }
 
 /// Shortens a value for messages: one line, at most 60 characters.
-pub(crate) fn shown(value: &str) -> String {
+pub(crate) fn shorten_value(value: &str) -> String {
     clip(value, 60).chars().map(plain).collect()
 }
 

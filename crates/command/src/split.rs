@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use crate::problem::{Problem, ProblemKind};
-use crate::sentence::shown;
+use crate::sentence::shorten_value;
 
 /// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,7 +195,7 @@ impl Scanner<'_> {
         let line = rest.lines().next().unwrap_or(rest);
         let before = line.get(1..).unwrap_or_default().trim();
         let before: String = before.chars().take(20).collect();
-        let before = shown(&before);
+        let before = shorten_value(&before);
         let kind = ProblemKind::UnclosedQuote { quote, before };
         Problem::at(kind, self.at..self.at + line.len().max(1))
     }

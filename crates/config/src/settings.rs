@@ -37,7 +37,7 @@ use deft_registry::{MAX_FILE_BYTES, read_text};
 use jiff::tz::TimeZone;
 
 pub use channel::ChannelKind;
-pub use check::{bad_name, shown};
+pub use check::{bad_name, format_path};
 pub use edit::{Editor, literal};
 pub use engine::EngineConfig;
 pub use hook::{HookConfig, HookScheme};

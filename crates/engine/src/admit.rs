@@ -193,7 +193,7 @@ impl Engine {
             place,
         } = *begun;
         let id = run.id.clone();
-        if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
+        if let (Some(finished), false) = (draft.machine.end(), draft.pinned.has_row()) {
             inner.log_session(&run, finished, inner.now());
         } else {
             let secrets = draft
@@ -300,10 +300,10 @@ impl Inner {
         }
         let decided = machine.advance(now, &RouterFacts(self));
         journal.extend(now, decided);
-        let asked = machine.outstanding();
+        let asked = machine.asks_in_flight();
         let asked = asked.iter().filter_map(|action| question(&id, 0, action));
         journal.write(asked.map(|question| Write::Ask(approval(&question, now))));
-        let then = match machine.finished() {
+        let then = match machine.end() {
             // The driver decides the effects of the end on a stored skill.
             Some(finished) if !pinned.has_row() => RunState::Finish(finish::row(finished, now)),
             Some(_) | None => RunState::Continue,
@@ -390,7 +390,7 @@ impl Inner {
             aside: Vec::new(),
             writes: fire.writes.clone(),
             closing: match overlap {
-                Overlap::CancelOther => finish::closing(&format!("run `{run}`"), None, at)
+                Overlap::CancelOther => finish::closing_events(&format!("run `{run}`"), None, at)
                     .iter()
                     .map(|event| encode_event(at, event))
                     .collect(),

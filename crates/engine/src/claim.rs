@@ -128,13 +128,13 @@ impl Engine {
         let inner = &self.inner;
         let pinned = inner
             .library
-            .pinned(&claimed.run.skill, &claimed.run.revision)
+            .find_pinned(&claimed.run.skill, &claimed.run.revision)
             .await?;
         if claimed.run.cancel_by.is_none() {
             inner.learn_tools(&pinned).await;
         }
         let events = decode_events(&claimed.run.id, &claimed.events)?;
-        let nested = inner.nested(&claimed.run.skill, &events).await?;
+        let nested = inner.nested_plans(&claimed.run.skill, &events).await?;
         let nested_secrets: Vec<String> = nested
             .values()
             .flat_map(|plan| plan.secrets().to_vec())
@@ -251,14 +251,14 @@ fn cut_off(
     recorded: &mut Vec<Event>,
 ) -> Vec<Ask> {
     let mut again = Vec::new();
-    for action in machine.outstanding() {
+    for action in machine.asks_in_flight() {
         match action {
             // The machine of the agent knows which of its requests were in flight.
             Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
                 again.push(action);
             }
             Ask::Call { path, attempt, .. } => {
-                let event = machine.interrupted(&path, attempt, now);
+                let event = machine.interruption_event(&path, attempt, now);
                 if machine.apply(now, &event).is_ok() {
                     recorded.push(event);
                 }
@@ -301,7 +301,7 @@ impl Inner {
         };
         let now = self.now();
         let first = row.cancel_by.as_deref().unwrap_or(by);
-        let closing = finish::closing(first, row.started_at, now);
+        let closing = finish::closing_events(first, row.started_at, now);
         let closing = closing.iter().map(|event| encode(now, event)).collect();
         let state = store.cancel_with(run, by, now, closing).await?;
         if matches!(state, CancelState::Done(_)) {
@@ -311,7 +311,7 @@ impl Inner {
     }
 
     /// Returns the plans of the skills that a run has entered, by revision.
-    pub(crate) async fn nested(
+    pub(crate) async fn nested_plans(
         &self,
         skill: &str,
         events: &[(Timestamp, Event)],
@@ -321,7 +321,7 @@ impl Inner {
             if let Event::Entered { revision, .. } = event
                 && !nested.contains_key(revision)
             {
-                let pinned = self.library.pinned(skill, revision).await?;
+                let pinned = self.library.find_pinned(skill, revision).await?;
                 nested.insert(revision.clone(), pinned.plan);
             }
         }

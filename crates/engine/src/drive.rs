@@ -195,7 +195,7 @@ impl Driver {
         }
         Ok(match result? {
             DriverLoopEnd::Ended(finish, usage) => {
-                DriveOutcome::Finished(Box::new(finish::ended(self.run, finish, usage)))
+                DriveOutcome::Finished(Box::new(finish::ended_row(self.run, finish, usage)))
             }
             DriverLoopEnd::Parked => DriveOutcome::Parked,
         })
@@ -208,7 +208,7 @@ impl Driver {
             let decided = self.machine.advance(now, &facts);
             self.journal.extend(now, decided);
             let fresh = self.machine.take_asks();
-            if let Some(finished) = self.machine.finished() {
+            if let Some(finished) = self.machine.end() {
                 let ending = EndedRun {
                     run: &self.run,
                     lease: &self.lease,
@@ -382,7 +382,7 @@ impl Driver {
 
     /// Returns the parked state if the run has nothing left to do but wait.
     fn parking(&self, now: Timestamp) -> Option<RunState> {
-        if self.calling > 0 || self.machine.stopping().is_some() {
+        if self.calling > 0 || self.machine.stop_reason().is_some() {
             return None;
         }
         let first = self.sleeping.iter().min().copied();
@@ -441,7 +441,7 @@ impl Driver {
 
     /// Waits for the next result; `None` if the run has to stop.
     async fn next(&mut self) -> Option<ActionResult> {
-        let stopping = self.machine.stopping().is_some();
+        let stopping = self.machine.stop_reason().is_some();
         let due = self
             .deadline
             .into_iter()

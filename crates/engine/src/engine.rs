@@ -360,7 +360,7 @@ impl Inner {
         }
     }
 
-    pub(crate) fn abandoned(&self) -> MutexGuard<'_, Vec<Lease>> {
+    pub(crate) fn abandoned_leases(&self) -> MutexGuard<'_, Vec<Lease>> {
         self.abandoned.lock()
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
 }
 
 /// Returns the row of a run after its end is stored, without reading it back.
-pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
+pub(crate) fn ended_row(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
     run.status = RunStatus::Done;
     run.outcome = Some(finish.outcome);
     run.outputs = finish.outputs;
@@ -56,7 +56,7 @@ pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> R
 }
 
 /// Returns the last events of a run that ends without a driver.
-pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
+pub(crate) fn closing_events(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
     let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
     let took = started.map_or(0, |started| at.as_millisecond() - started.as_millisecond());
     let finished = RunEnd {
@@ -133,7 +133,7 @@ impl Inner {
     ) -> Result<(Finish, Option<String>), Error> {
         let pinned = self
             .library
-            .pinned(&ending.run.skill, &ending.run.revision)
+            .find_pinned(&ending.run.skill, &ending.run.revision)
             .await?;
         let (mut batch, events) = journal.take(RunState::Continue);
         if ending.finished.outcome != Outcome::Success {

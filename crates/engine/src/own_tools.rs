@@ -31,7 +31,8 @@ impl Engine {
             };
             // `deft-records` repairs and reports wrong arguments.
             let definition =
-                Definition::new(schema.name, schema.description, effects, schema.input).unchecked();
+                Definition::new(schema.name, schema.description, effects, schema.input)
+                    .skip_check();
             // The router belongs to the engine, so its tools must not keep the engine alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()

@@ -152,7 +152,7 @@ impl Performer {
             let result = tokio::select! {
                 result = Box::pin(self.load(skill, args)) => result,
                 () = self.too_late(request.timeout) => Err(slow_to_load(skill)),
-                () = self.halt.cancelled() => Err(cancelled()),
+                () = self.halt.cancelled() => Err(cancelled_failure()),
             };
             return ActionResult::Loaded {
                 path,
@@ -218,7 +218,7 @@ impl Performer {
             ..ToolCall::new(tool, args.clone())
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = reply.map_err(|failure| self.bounded(&request.path, failure))?;
+        let reply = reply.map_err(|failure| self.shorten_failure(&request.path, failure))?;
         // Secrets in the result are hidden first, so that nothing later can see more than the store.
         let value = self.secrets.hide_value(reply.value);
         if size(&value) > self.engine.options.max_result_bytes {
@@ -249,7 +249,7 @@ impl Performer {
 
     /// Shortens the message of a failure that is too large for the journal, and writes the full message to a
     /// file for people.
-    pub(crate) fn bounded(&self, path: &Path, failure: Failure) -> Failure {
+    pub(crate) fn shorten_failure(&self, path: &Path, failure: Failure) -> Failure {
         let (size, limit) = (failure.message.len(), self.engine.options.max_result_bytes);
         if size <= limit.max(MAX_MESSAGE_CHARS) {
             return failure;
@@ -332,7 +332,7 @@ impl Performer {
         let work = session.run(job, request.timeout);
         let result = tokio::select! {
             result = work => result,
-            () = self.halt.cancelled() => return Err(cancelled()),
+            () = self.halt.cancelled() => return Err(cancelled_failure()),
         };
         match result {
             Ok(output) => {
@@ -445,7 +445,7 @@ impl Performer {
         let result = self.engine.parts.router.call(call).await;
         let result = result
             .map(drop)
-            .map_err(|failure| self.bounded(&path, failure));
+            .map_err(|failure| self.shorten_failure(&path, failure));
         ActionResult::Healed {
             path,
             result,
@@ -475,7 +475,7 @@ fn skipped_hint(name: &str) -> String {
     )
 }
 
-pub(crate) fn cancelled() -> Failure {
+pub(crate) fn cancelled_failure() -> Failure {
     Failure::new(FailureClass::Cancelled, "the run was stopped")
 }
 

@@ -121,12 +121,12 @@ impl Inner {
     /// Releases the lease of a driver that could not store its results, so that the run is due again. If that
     /// fails too, it is retried before the next run is claimed.
     pub(crate) async fn give_back(&self, lease: Lease) {
-        self.abandoned().push(lease);
+        self.abandoned_leases().push(lease);
         self.give_back_all().await;
     }
 
     pub(crate) async fn give_back_all(&self) {
-        let leases = std::mem::take(&mut *self.abandoned());
+        let leases = std::mem::take(&mut *self.abandoned_leases());
         for lease in leases {
             let batch = Batch {
                 then: RunState::Park {
@@ -139,7 +139,7 @@ impl Inner {
                 ..Batch::default()
             };
             match self.parts.store.append(&lease, batch).await {
-                Err(error) if is_passing(&error) => self.abandoned().push(lease),
+                Err(error) if is_passing(&error) => self.abandoned_leases().push(lease),
                 Err(error) => tracing::warn!(run = %lease.run, %error, "a lease is lost"),
                 Ok(_) => {}
             }

@@ -197,7 +197,11 @@ impl Engine {
         };
         // Jobs, chats and dispatched agents carry their own skill; others run in the current revision.
         let content = if is_its_own_skill(run) {
-            let pinned = self.inner.library.pinned(&run.skill, &run.revision).await?;
+            let pinned = self
+                .inner
+                .library
+                .find_pinned(&run.skill, &run.revision)
+                .await?;
             Some(pinned.skill)
         } else {
             None

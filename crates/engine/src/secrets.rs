@@ -59,7 +59,7 @@ impl RunSecrets {
                     .hint(format!(
                         "`[secrets]` in config.toml says where it comes from: `{line}`"
                     ))
-                    .blocked()
+                    .mark_blocked()
             })?;
             let mut known = self.known.write();
             if !known.secrets.iter().any(|(other, _)| other == name) {
@@ -85,7 +85,7 @@ impl RunSecrets {
     /// Whether the run knows every secret whose placeholder the value contains.
     pub(crate) fn knows_all(&self, value: &Value) -> bool {
         let known = self.known();
-        let mut names = mentioned(&value.to_string(), &self.nonce).into_iter();
+        let mut names = mentioned_secrets(&value.to_string(), &self.nonce).into_iter();
         names.all(|name| known.secrets.iter().any(|(other, _)| *other == name))
     }
 
@@ -96,7 +96,7 @@ impl RunSecrets {
 }
 
 /// Returns the names of the secrets whose placeholders a text contains.
-pub(crate) fn mentioned(text: &str, nonce: &str) -> Vec<String> {
+pub(crate) fn mentioned_secrets(text: &str, nonce: &str) -> Vec<String> {
     let mut names = Vec::new();
     replace_placeholders(text, nonce, |name| {
         names.push(name.to_owned());
@@ -118,7 +118,7 @@ pub(crate) fn taken_over<'e>(
         value.as_ref()
     });
     values
-        .flat_map(|value| mentioned(&value.to_string(), nonce))
+        .flat_map(|value| mentioned_secrets(&value.to_string(), nonce))
         .collect()
 }
 

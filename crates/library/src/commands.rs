@@ -3,7 +3,7 @@
 //!
 //! A front end passes words or values; [`Commands`] returns a page to show, a template to follow, a run, or
 //! all problems. A request for help never becomes a run. Values are checked against the page, given their
-//! defaults and cast by the schema of the tool in one place ([`Commands::checked`]), which admission uses
+//! defaults and cast by the schema of the tool in one place ([`Commands::check_arguments`]), which admission uses
 //! too: a command that resolves is admitted unchanged.
 //!
 //! Not here: who may run what (`deft-agents`), running it (`deft-engine`), and how a front end shows the
@@ -102,7 +102,7 @@ impl<'a> Commands<'a> {
     }
 
     /// Resolves a skill by name, with its inputs as values.
-    pub fn named(&self, name: &str, inputs: Object) -> Resolution {
+    pub fn resolve_named(&self, name: &str, inputs: Object) -> Resolution {
         match self.skills.find(name) {
             Some(skill) => self.given(skill, inputs),
             None => Err(vec![self.unknown(name)]),
@@ -168,13 +168,13 @@ impl<'a> Commands<'a> {
                 Some(_) => {}
             }
         }
-        let inputs = self.checked(&skill.skill, flags)?;
+        let inputs = self.check_arguments(&skill.skill, flags)?;
         Ok(Command::Run { skill, inputs })
     }
 
     /// Checks the arguments of a skill. The flags of a page get their defaults and dates, and are cast by the
     /// schema of the tool; the inputs of a workflow are checked by their types.
-    pub fn checked(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
+    pub fn check_arguments(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
         let Body::Manual { text, .. } = &skill.body else {
             return checked_inputs(inputs_of(skill), given);
         };
@@ -309,7 +309,7 @@ fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Probl
     let given = given
         .into_iter()
         .filter(|(name, value)| !(value.is_null() && optional(name)));
-    let typed = typed(given.collect(), declared);
+    let typed = parse_by_type(given.collect(), declared);
     let properties = declared.iter().map(|input| {
         let kind = match input.kind.word() {
             "any" => Value::Object(Object::new()),
@@ -342,7 +342,7 @@ fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Probl
 }
 
 /// Parses the texts of a command line by the types of a workflow's inputs.
-pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
+pub(crate) fn parse_by_type(flags: Object, inputs: &[Input]) -> Object {
     let cast = |(name, value): (String, Value)| match value {
         Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
         other @ (Value::Null

@@ -99,7 +99,7 @@ impl Library {
         }
         let mut loaded = Vec::new();
         for row in &rows {
-            let Some(mut one) = self.loaded(row).await else {
+            let Some(mut one) = self.load_record(row).await else {
                 continue;
             };
             // The row decides whether a record is enabled, not its content.
@@ -177,7 +177,7 @@ impl SkillSet {
         records: Vec<Record>,
         loaded: Vec<LoadedSkill>,
     ) -> Self {
-        let all = with_enabled_state(&files, &rows).joined(loaded);
+        let all = with_enabled_state(&files, &rows).join(loaded);
         let playbooks = all
             .skills()
             .filter_map(|loaded| Playbook::from_skill(&loaded.skill));
@@ -274,5 +274,5 @@ fn with_enabled_state(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snap
         };
         (switched.skill.id.clone(), Some(switched))
     });
-    files.edited(switched.collect())
+    files.with_edits(switched.collect())
 }

@@ -42,13 +42,13 @@ impl Library {
 
     /// Returns the text of a revision of a skill, as deft stores it.
     pub async fn revision_text(&self, skill: &str, revision: &str) -> Result<String, Error> {
-        let pinned = self.pinned(skill, revision).await?;
+        let pinned = self.find_pinned(skill, revision).await?;
         stored_text(&pinned.skill)
     }
 
     /// Returns the skill in the revision that a run has pinned: from memory, from the files, or from the
     /// store.
-    pub async fn pinned(&self, skill: &str, revision: &str) -> Result<PinnedSkill, Error> {
+    pub async fn find_pinned(&self, skill: &str, revision: &str) -> Result<PinnedSkill, Error> {
         if let Some(pinned) = self.plans.get(revision) {
             return Ok(pinned);
         }

@@ -96,11 +96,11 @@ fn changed(
         let loaded = if overlay.deleted && deleted == DeletedSkills::Hide {
             None
         } else {
-            Some(overlay.loaded(file, moment))
+            Some(overlay.apply_to(file, moment))
         };
         edited.insert(SkillId::new(skill.clone()), loaded);
     }
-    files.edited(edited)
+    files.with_edits(edited)
 }
 
 /// The changes of tools to a file skill, for people.

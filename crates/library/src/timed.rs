@@ -145,7 +145,7 @@ impl SkillTiming {
 
     /// Returns the only slot of a skill that waits for tools, if it was still to come when the skill was
     /// stored.
-    pub fn awaited(&self, row: &SkillRow) -> Option<Timestamp> {
+    pub fn awaited_slot(&self, row: &SkillRow) -> Option<Timestamp> {
         let waits = row.standing.disabled == Some(DisabledReason::MissingTools);
         let at = self.at.filter(|_| self.is_one_shot() && waits)?;
         (at >= row.created_at).then_some(at)
@@ -153,7 +153,7 @@ impl SkillTiming {
 
     /// Returns the timeline of a skill that is enabled now: an interval starts to count, and past slots are
     /// dropped.
-    pub(crate) fn enabled(&self, now: Timestamp, host: &TimeZone) -> SchedulePosition {
+    pub(crate) fn enabled_position(&self, now: Timestamp, host: &TimeZone) -> SchedulePosition {
         // Whole seconds, so that listings show the exact instant.
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         let anchor = self.every_minutes.map(|_| second);

@@ -91,7 +91,7 @@ impl<'a> ReplyReader<'a> {
                 frames.push(bytes);
                 while let Some(data) = frames.next() {
                     let taken = events.take(&data, &mut self.draft);
-                    taken.map_err(|failed| failed.redacted(self.options))?;
+                    taken.map_err(|failed| failed.redact(self.options))?;
                 }
             }
         }
@@ -118,7 +118,7 @@ impl<'a> ReplyReader<'a> {
                 .and_then(|()| events.end(&mut self.draft)),
         };
         read.map(|()| self.draft.finish())
-            .map_err(|failed| failed.redacted(self.options))
+            .map_err(|failed| failed.redact(self.options))
     }
 }
 
@@ -161,5 +161,5 @@ pub(crate) fn verdict(
     }
     let answer: Option<Value> = serde_json::from_slice(body).ok();
     let words = answer.and_then(|answer| wire(options.provider).words(&answer));
-    Err(ProviderFailure::by_status(head, words, body).redacted(options))
+    Err(ProviderFailure::by_status(head, words, body).redact(options))
 }

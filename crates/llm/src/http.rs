@@ -137,7 +137,7 @@ impl Http {
                 .map_err(|error| error.without_url().to_string())
         });
         made.as_ref().map_err(|error| {
-            ProviderFailure::lasting(
+            ProviderFailure::permanent(
                 FailureClass::Other,
                 format!("the HTTP client could not be created: {error}"),
             )
@@ -189,14 +189,14 @@ fn host(url: &Url) -> String {
 fn transport(error: &reqwest::Error, host: &str) -> ProviderFailure {
     if error.is_timeout() {
         let message = format!("no connection to `{host}` in time");
-        return ProviderFailure::passing(FailureClass::Timeout, message).hint(UNREACHED);
+        return ProviderFailure::transient(FailureClass::Timeout, message).hint(UNREACHED);
     }
     if error.is_connect() {
         let message = format!("`{host}` cannot be reached: {}", cause(error));
-        return ProviderFailure::passing(FailureClass::Network, message).hint(UNREACHED);
+        return ProviderFailure::transient(FailureClass::Network, message).hint(UNREACHED);
     }
     let message = format!("lost the connection to `{host}`: {}", cause(error));
-    ProviderFailure::passing(FailureClass::Network, message).hint(HUNG_UP)
+    ProviderFailure::transient(FailureClass::Network, message).hint(HUNG_UP)
 }
 
 /// Returns the innermost cause, which is the only informative one.

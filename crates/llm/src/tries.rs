@@ -8,7 +8,7 @@ use std::time::Duration;
 use deft_model::{Failure, FailureClass, ModelReply};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::models::{ModelBackend, named, unknown};
+use crate::models::{ModelBackend, add_model_name, unknown};
 use crate::provider_failure::ProviderFailure;
 use crate::wait::{MAX_REQUESTED_DELAY, backoff, words};
 use crate::{Answer, Ask, Delta, ModelOptions, Models};
@@ -85,7 +85,7 @@ impl<'a> Tries<'a> {
                     });
                 }
                 Err(GiveUpReason::Time(failed)) => {
-                    failures.extend(failed.map(|failed| named(name, failed.failure)));
+                    failures.extend(failed.map(|failed| add_model_name(name, failed.failure)));
                     return Err(self.too_late(name, &failures));
                 }
                 Err(GiveUpReason::Model(failed)) => {
@@ -93,7 +93,7 @@ impl<'a> Tries<'a> {
                         model = name, failure = %failed.failure,
                         "a model failed; trying the next one"
                     );
-                    failures.push(named(name, failed.failure.clone()));
+                    failures.push(add_model_name(name, failed.failure.clone()));
                     last = Some((options, failed));
                 }
             }
@@ -191,7 +191,7 @@ impl<'a> Tries<'a> {
             Err(_) if left <= options.timeout => Err(GiveUpReason::Time(None)),
             Err(_) => {
                 let message = format!("no answer within {}", words(options.timeout));
-                Err(GiveUpReason::Model(ProviderFailure::passing(
+                Err(GiveUpReason::Model(ProviderFailure::transient(
                     FailureClass::Timeout,
                     message,
                 )))

@@ -58,7 +58,7 @@ impl<'a> Delivery<'a> {
 
     /// Returns how many parts of the message have arrived in earlier tries, for a receiver that takes it in
     /// parts.
-    pub fn arrived(&self) -> usize {
+    pub fn arrived_parts(&self) -> usize {
         usize::try_from(self.row.parts).unwrap_or(usize::MAX)
     }
 

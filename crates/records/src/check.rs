@@ -293,7 +293,7 @@ impl Reader<'_> {
             return None;
         }
         // As written: the digits of a huge number would fill the screen.
-        let count = crate::json::spelled(value).unwrap_or_else(|| count.to_string());
+        let count = crate::json::text_of_scalar(value).unwrap_or_else(|| count.to_string());
         let problem = match key.as_str() {
             "in" => Problem::new("trigger_config.in", format!("`{count}` has no unit"))
                 .hint(format!("write `{count}m` for minutes")),

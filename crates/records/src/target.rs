@@ -46,7 +46,7 @@ pub fn target(args: &Object) -> (Option<Target>, Object) {
 
 /// Converts a number, also in quotes, to an id, and any other text to a name.
 fn named(value: &Value) -> Option<Target> {
-    let text = json::spelled(value)?;
+    let text = json::text_of_scalar(value)?;
     let number = text.trim_start_matches('#').parse().ok();
     match number {
         Some(id) => Some(Target::Id(id)),

@@ -189,7 +189,7 @@ fn rescan(root: &Path) {
 /// Finds, parses and validates the public skills next to the checkout with the rules of the open format, like
 /// `deft skills validate`.
 fn corpus(rounds: usize) {
-    let Some(root) = deft_testkit::shared("corpus/agentskills") else {
+    let Some(root) = deft_testkit::find_shared("corpus/agentskills") else {
         println!("| validate the corpus | skipped: it is not beside the checkout |");
         return;
     };

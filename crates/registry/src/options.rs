@@ -77,12 +77,12 @@ impl Options {
     }
 
     /// Returns all folders that are read and watched.
-    pub(crate) fn followed(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(crate) fn followed_folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.roots.iter().chain(&self.agents)
     }
 
     /// Returns whether a folder is one of the watched folders.
     pub(crate) fn is_root(&self, path: &Path) -> bool {
-        self.followed().any(|root| root == path)
+        self.followed_folders().any(|root| root == path)
     }
 }

@@ -28,7 +28,7 @@ impl Tree {
     pub(crate) fn rescan(&self, options: &Options, moment: &Moment, live: bool) -> Self {
         let forced = HashSet::new();
         let survey = Survey::new(options, moment, live, &forced);
-        let roots = options.followed().filter(|root| root.is_dir());
+        let roots = options.followed_folders().filter(|root| root.is_dir());
         let visits = roots.map(|root| Visit::root(root)).collect();
         Self {
             folders: self
@@ -49,7 +49,7 @@ impl Tree {
         let survey = Survey::new(options, moment, true, paths);
         // An event need not name a root that has just been created.
         let new_roots = options
-            .followed()
+            .followed_folders()
             .filter(|root| !self.folders.contains_key(*root) && root.is_dir());
         let mut homes: FoldersToRead = new_roots.map(|root| (root.clone(), true)).collect();
         for path in paths {

@@ -188,7 +188,7 @@ impl Watcher {
     /// noticed.
     fn cover(&mut self, shared: &Shared) -> HashSet<PathBuf> {
         let snapshot = shared.current();
-        let roots = shared.options.followed();
+        let roots = shared.options.followed_folders();
         let above = roots.filter_map(|root| root.ancestors().skip(1).find(|above| above.is_dir()));
         let wanted: Vec<&Path> = above.chain(snapshot.watched_folders()).collect();
         let mut fresh = HashSet::new();

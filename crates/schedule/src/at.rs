@@ -7,12 +7,12 @@ use jiff::fmt::temporal::{DateTimeParser, Pieces, PiecesOffset};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 use crate::zone::{parse_zone, resolve};
 
 /// Parses an ISO timestamp. Without an offset, it is wall time in `zone`.
 pub fn parse_at(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
-    let span = trimmed(text);
+    let span = trimmed_range(text);
     let given = &text[span.clone()];
     let error = |what: &str| Error::new(format!("time {} {what}", quote(given))).at(span.clone());
     let pieces =

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 use crate::fields::Fields;
 use crate::words;
 use crate::zone::{resolve, second_run_ends};
@@ -34,7 +34,7 @@ struct ParsedCron {
 impl Cron {
     /// Parses an expression with 5 fields, 6 with leading seconds, 7 with a trailing year, or a nickname.
     pub fn parse(text: &str) -> Result<Cron, Error> {
-        let whole = trimmed(text);
+        let whole = trimmed_range(text);
         let fields = match text[whole.clone()].strip_prefix('@') {
             Some(_) => Fields::parse(nickname(&text[whole.clone()], &whole)?)?,
             None => Fields::parse(text)?,

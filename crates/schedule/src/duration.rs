@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 
 /// Parses a positive duration such as `1h30m` or `2 days`; a day is 24 hours.
 pub fn parse_duration(text: &str) -> Result<SignedDuration, Error> {
     const HINT: &str = "write it with units: `90s`, `15m`, `1h30m`, `2d`";
-    let span = trimmed(text);
+    let span = trimmed_range(text);
     let given = &text[span.clone()];
     let error =
         |what: &str| Error::new(format!("duration {} {what}", quote(given))).at(span.clone());

@@ -39,5 +39,5 @@ pub use prose::{PhraseClock, PhraseField, days_at, read_phrase, spelled_length};
 pub use reminder::{ReminderWords, split_reminder};
 pub use schedule::Schedule;
 pub use simulate::{Row, Simulation, SlotDecision, TimedSkill, simulate};
-pub use spoken::{day_and_time, length, spoken};
+pub use spoken::{day_and_time, describe_time, length};
 pub use zone::{parse_zone, show, zone_name};

@@ -28,7 +28,7 @@ pub fn day_and_time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Describes a future instant: "in 5 minutes" within the next hour, otherwise by day and time.
-pub fn spoken(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+pub fn describe_time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let ahead = at.duration_since(now);
     if ahead <= SignedDuration::ZERO || ahead >= RELATIVE_LIMIT {
         return day_and_time(at, now, zone);
@@ -57,7 +57,7 @@ mod tests {
     fn instants_are_named_as_people_name_them() {
         let zone = crate::parse_zone("Europe/Berlin").unwrap();
         let now: Timestamp = "2026-02-13T22:30:00Z".parse().unwrap();
-        let said = |at: &str| spoken(at.parse().unwrap(), now, &zone);
+        let said = |at: &str| describe_time(at.parse().unwrap(), now, &zone);
         let cases = [
             // It is 23:30 in Berlin.
             ("2026-02-13T22:30:40Z", "in 40 seconds"),

@@ -60,7 +60,7 @@ impl Pool {
     }
 
     /// Returns the skills with a late slot that is running.
-    pub(crate) fn unfinished(&self) -> HashSet<i64> {
+    pub(crate) fn unfinished_skills(&self) -> HashSet<i64> {
         self.late.lock().clone()
     }
 

@@ -52,7 +52,11 @@ impl Scheduler {
 impl Scheduler {
     /// Whether the tools of a skill are available, and for an agent also its model.
     fn is_ready(&self, row: &SkillRow) -> bool {
-        !self.lacks_model(row) && self.library().missing(&row.text.required_tools).is_empty()
+        !self.lacks_model(row)
+            && self
+                .library()
+                .missing_tools(&row.text.required_tools)
+                .is_empty()
     }
 
     /// Whether a skill runs as an agent and no model is configured for it.

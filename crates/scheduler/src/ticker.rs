@@ -104,7 +104,7 @@ impl Scheduler {
         pool: &Pool,
         paced: &mut LatePacing,
     ) -> Result<SlotDecisions, Error> {
-        let unfinished = pool.unfinished();
+        let unfinished = pool.unfinished_skills();
         let room = pace(unfinished.len());
         // After downtime many late slots may produce no run; these are decided in bulk. Otherwise only as
         // many rows are read as can start, so that slots that wait for room are not read repeatedly.

@@ -70,7 +70,7 @@ impl ConnectionPermits {
 
 impl ConnectionPermit {
     /// Waits until this permit is given to another connection.
-    pub(crate) async fn lost(&self) {
+    pub(crate) async fn wait_until_lost(&self) {
         self.evicted.cancelled().await;
     }
 

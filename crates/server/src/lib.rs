@@ -81,7 +81,7 @@ pub fn start(host: Host) -> ServerHandle {
                 failure.message
             );
             ServerHandle {
-                state: Some(ListenerState::failed(&failure)),
+                state: Some(ListenerState::from_failure(&failure)),
                 task: None,
             }
         }

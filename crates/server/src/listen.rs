@@ -141,7 +141,7 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsReloader>, serve
             let permit = Arc::new(permit);
             tokio::select! {
                 () = answerer.greet(stream, Peer(peer), tls, &permit) => {}
-                () = permit.lost() => tracing::debug!("closed an idle connection to make room"),
+                () = permit.wait_until_lost() => tracing::debug!("closed an idle connection to make room"),
             }
         });
     }

@@ -122,7 +122,7 @@ impl Route {
     }
 
     /// Creates a route with an asynchronous handler, for requests that wait without holding a thread.
-    pub(crate) fn waiting<Q, B, R>(
+    pub(crate) fn new_waiting<Q, B, R>(
         verb: Verb,
         path: &'static str,
         summary: &'static str,

@@ -153,7 +153,10 @@ impl App {
         let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
         let start = Start {
             threads: Threads::Own(runtime::start()?),
-            compute: Compute::borrowing(worker(&home.config)?, shared_socket_path(&home.path)),
+            compute: Compute::with_borrowed_worker(
+                worker(&home.config)?,
+                shared_socket_path(&home.path),
+            ),
         };
         if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
             let _inside = start.threads.handle().enter();
@@ -220,7 +223,7 @@ impl App {
 
     /// Opens the home for a long-running server, with or without a daemon beside it: skills are reloaded when
     /// their files change.
-    pub fn following(workspace: &Workspace) -> Done<Self> {
+    pub fn open_following(workspace: &Workspace) -> Done<Self> {
         let home = workspace.home()?;
         let registry = follow_files(&home, &HostZone::new(home.moment().zone));
         let app = Self::assemble(&home, registry, workspace.tell)?;

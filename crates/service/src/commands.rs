@@ -138,7 +138,7 @@ impl CommandShell {
     /// Like [`CommandShell::answer`], for one of several commands: a failure becomes its result (S2.48).
     pub fn answer_in_batch(&self, command: &WrittenCommand) -> Answer {
         if let Form::Unreadable(problem) = &command.form {
-            let result = CommandResult::refused(std::slice::from_ref(problem));
+            let result = CommandResult::from_problems(std::slice::from_ref(problem));
             return Answer::Result(view(&command.text, result));
         }
         self.answer(command)

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
-use crate::schedule::{NOTIFY, finish, read_zone, refused, trigger_config};
+use crate::schedule::{NOTIFY, finish, read_zone, refused_failure, trigger_config};
 use crate::workspace::Workspace;
 
 /// Maximum length of a reminder's name, in characters; its text is not shortened.
@@ -23,7 +23,7 @@ pub fn remind(workspace: &Workspace, words: &[String], zone: Option<&str>) -> Do
     let app = App::standing(workspace)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let place = read_zone(&app, zone)?;
-    let reminder = split_reminder(&words, &place, Timestamp::now()).map_err(refused)?;
+    let reminder = split_reminder(&words, &place, Timestamp::now()).map_err(refused_failure)?;
     let text = capitalised(&reminder.text);
     let timing = trigger_config(&app, &reminder.when, zone)?;
     for number in 1..=MAX_ALIKE {

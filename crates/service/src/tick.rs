@@ -102,7 +102,7 @@ async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, d
     }
     engine.library().sync_files().await?;
     // The servers must be queried first: skills that wait for their tools may be due.
-    engine.router().listed().await;
+    engine.router().list_servers().await;
     scheduler.recover().await?;
     engine.wake_ready().await?;
     let pool = Pool::new(app::max_running(&home.config));

@@ -5,7 +5,7 @@ use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
 use crate::details;
 use crate::diagnostic::Sink;
 use crate::document::FileLocation;
-use crate::embedded::embedded;
+use crate::embedded::parse_embedded;
 use crate::fields::{DETAILS, Field, HOST_KEYS, Kind, METADATA, OPEN, POLICY};
 use crate::markdown_file::page;
 use crate::names;
@@ -128,7 +128,7 @@ fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     let is_text = |key: &str| own_field(key).is_some_and(|field| matches!(field.kind, Kind::Text));
     // Lists and mappings are texts that contain them as JSON.
     let unpack = |entry: &yaml::Entry| {
-        let held = embedded(&entry.value, fields.file).filter(|_| !is_text(&entry.key));
+        let held = parse_embedded(&entry.value, fields.file).filter(|_| !is_text(&entry.key));
         yaml::Entry {
             value: held.unwrap_or_else(|| entry.value.clone()),
             ..entry.clone()

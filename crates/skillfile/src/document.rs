@@ -24,7 +24,7 @@ impl FileLocation<'_> {
     }
 
     /// Returns the dotted name that the path implies.
-    pub(crate) fn dotted(&self) -> Option<String> {
+    pub(crate) fn dotted_name(&self) -> Option<String> {
         self.domain
             .map(|domain| format!("{domain}.{}", self.stem()))
     }

@@ -140,7 +140,7 @@ fn skill(
 }
 
 fn name(fields: &Fields<'_>, location: &FileLocation<'_>, sink: &mut Sink) -> Option<String> {
-    let from_path = location.dotted();
+    let from_path = location.dotted_name();
     let help = match &from_path {
         Some(name) => format!("add `name: {name}`"),
         None => "add `name: domain.action`".to_owned(),

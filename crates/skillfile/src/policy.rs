@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::compute;
 use crate::diagnostic::Sink;
-use crate::embedded::broken;
+use crate::embedded::find_json_error;
 use crate::expressions;
 use crate::fields::{BUDGET, EXPECT, HEAL, POLICY};
 use crate::preflight::Check;
@@ -288,7 +288,7 @@ pub(crate) fn mappings<'a>(fields: &Fields<'a>, key: &str, sink: &mut Sink) -> V
         return Vec::new();
     };
     let Some(items) = node.as_sequence() else {
-        if let Some(broken) = broken(node, fields.file) {
+        if let Some(broken) = find_json_error(node, fields.file) {
             return fields.not_json(key, broken, sink).unwrap_or_default();
         }
         let wanted = "a list of mappings";

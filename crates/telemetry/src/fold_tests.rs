@@ -214,7 +214,7 @@ fn a_workflow_with_a_tool_and_an_agent_is_one_trace() {
                     turn: 1,
                     call: 0,
                     value: None,
-                    error: Some(Failure::new(FailureClass::Other, "no").reported()),
+                    error: Some(Failure::new(FailureClass::Other, "no").mark_reported()),
                     ms: 1000,
                 },
             ),

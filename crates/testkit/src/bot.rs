@@ -124,7 +124,7 @@ impl BotApi {
     }
 
     /// Returns the numbers of updates not yet confirmed.
-    pub fn unconfirmed(&self) -> Vec<i64> {
+    pub fn unconfirmed_updates(&self) -> Vec<i64> {
         let state = lock(&self.shared.state);
         let number = |update: &Value| update["update_id"].as_i64();
         state.updates.iter().filter_map(number).collect()

@@ -113,12 +113,12 @@ impl GuardedServer {
     }
 
     /// Returns the number of token requests that reached the gate.
-    pub fn held(&self) -> usize {
+    pub fn held_requests(&self) -> usize {
         lock(&self.state).held
     }
 
     /// Returns the number of tokens granted.
-    pub fn granted(&self) -> usize {
+    pub fn granted_tokens(&self) -> usize {
         lock(&self.state).granted
     }
 
@@ -129,7 +129,7 @@ impl GuardedServer {
     }
 
     /// Returns the query or body of each request to a path so far.
-    pub fn asked(&self, path: &str) -> Vec<String> {
+    pub fn requests_to(&self, path: &str) -> Vec<String> {
         let requests = self.server.requests().into_iter();
         let at = requests.filter(|request| path_of(request) == path);
         let text = |request: Request| match request.path.split_once('?') {

@@ -46,12 +46,12 @@ impl Breaker {
     }
 
     /// Records that the server responded.
-    pub(crate) fn succeeded(&mut self) {
+    pub(crate) fn record_success(&mut self) {
         *self = Self::default();
     }
 
     /// Records that the server could not be reached or was lost.
-    pub(crate) fn failed(&mut self, now: Instant) {
+    pub(crate) fn record_failure(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         let trial = matches!(self.state, State::Trying(_));
         if trial || self.failures >= THRESHOLD {
@@ -60,7 +60,7 @@ impl Breaker {
     }
 
     /// Records that an admitted call ended without a result about the server.
-    pub(crate) fn undecided(&mut self, now: Instant) {
+    pub(crate) fn record_no_result(&mut self, now: Instant) {
         if let State::Trying(_) = self.state {
             self.state = State::Open(now);
         }
@@ -95,7 +95,7 @@ mod tests {
         let mut breaker = Breaker::default();
         for _ in 0..THRESHOLD {
             assert!(breaker.admit(now).is_ok());
-            breaker.failed(now);
+            breaker.record_failure(now);
         }
         breaker
     }
@@ -106,14 +106,14 @@ mod tests {
         let now = Instant::now();
         let mut breaker = Breaker::default();
         for _ in 0..4 {
-            breaker.failed(now);
+            breaker.record_failure(now);
         }
-        breaker.succeeded();
+        breaker.record_success();
         for _ in 0..4 {
-            breaker.failed(now);
+            breaker.record_failure(now);
         }
         assert!(breaker.admit(now).is_ok());
-        breaker.failed(now);
+        breaker.record_failure(now);
         assert_eq!(breaker.admit(now), Err(now + COOL_DOWN));
         assert_eq!(breaker.open_until(now), Some(now + COOL_DOWN));
     }
@@ -125,11 +125,11 @@ mod tests {
         let mut breaker = opened(now);
         assert!(breaker.admit(later).is_ok());
         assert!(breaker.admit(later).is_err(), "only one is let through");
-        breaker.failed(later);
+        breaker.record_failure(later);
         assert_eq!(breaker.admit(later), Err(later + COOL_DOWN));
         let latest = later + COOL_DOWN;
         assert!(breaker.admit(latest).is_ok());
-        breaker.succeeded();
+        breaker.record_success();
         assert!(breaker.admit(latest).is_ok());
         assert!(breaker.admit(latest).is_ok());
     }
@@ -140,7 +140,7 @@ mod tests {
         let later = now + COOL_DOWN;
         let mut breaker = opened(now);
         assert!(breaker.admit(later).is_ok());
-        breaker.undecided(later);
+        breaker.record_no_result(later);
         assert!(breaker.admit(later).is_ok());
         assert!(
             breaker.admit(later + COOL_DOWN).is_ok(),

@@ -171,7 +171,7 @@ impl Index {
     }
 
     /// Returns the names of servers that have not listed their tools yet.
-    pub(crate) fn unlisted(&self) -> &[String] {
+    pub(crate) fn unlisted_servers(&self) -> &[String] {
         &self.unlisted
     }
 
@@ -210,9 +210,9 @@ fn names_of_builtins(entries: &[Entry]) -> Vec<String> {
 }
 
 /// Returns the failure of a call to an unknown tool.
-pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
+pub(crate) fn unknown_tool(name: &str, nearest: &[String]) -> Failure {
     let failure = Failure::new(FailureClass::NotFound, format!("unknown tool `{name}`"))
-        .blocked()
+        .mark_blocked()
         .outage(Outage::Tool(name.to_owned()));
     match nearest {
         [] => failure.hint("`deft tools list` shows all tools"),
@@ -229,12 +229,12 @@ pub(crate) fn ambiguous(name: &str, candidates: &[String]) -> Failure {
             listed(candidates, "or")
         ),
     )
-    .blocked()
+    .mark_blocked()
     .hint("write the name with its server, as `server.tool`")
 }
 
 /// Returns the failure of a call whose tool may be on a server that could not be asked.
-pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
+pub(crate) fn unasked_servers(name: &str, servers: &[(String, Failure)]) -> Failure {
     if let [(_, only)] = servers {
         return Failure {
             blocked: true,
@@ -252,7 +252,7 @@ pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
             reasons.join("; ")
         ),
     )
-    .blocked()
+    .mark_blocked()
     .outage(match servers.first() {
         Some((server, _)) => Outage::Server(server.clone()),
         None => Outage::Tool(name.to_owned()),

@@ -17,13 +17,13 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Removes all secrets.
-    pub(crate) fn redacted(self, redaction: &Redaction) -> Self {
+    pub(crate) fn redact(self, redaction: &Redaction) -> Self {
         if redaction.is_empty() {
             return self;
         }
         Self {
             value: redaction.value(self.value),
-            text: self.text.map(|text| redaction.owned(text)),
+            text: self.text.map(|text| redaction.redact_owned(text)),
             bytes: self.bytes,
         }
     }
@@ -89,7 +89,7 @@ fn reported(text: Option<&str>, structured: Option<&Value>) -> Failure {
         (_, Some(structured)) => structured.to_string(),
         _ => "the tool reported an error without a text".to_owned(),
     };
-    Failure::new(classify::text(&message), message).reported()
+    Failure::new(classify::text(&message), message).mark_reported()
 }
 
 fn joined_text(contents: &[Part]) -> Option<String> {

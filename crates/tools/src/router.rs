@@ -143,7 +143,7 @@ impl Router {
                 let redaction = self.inner.withheld();
                 perform(tool, arguments, call, &limit)
                     .await
-                    .map(|answer| answer.redacted(&redaction))
+                    .map(|answer| answer.redact(&redaction))
                     .map_err(|failure| redaction.failure(failure))
             }
             Target::Server(server) => {
@@ -230,7 +230,7 @@ impl Router {
             return failure;
         }
         if unreachable.is_empty() {
-            return index::missing(name, &index.nearest(name));
+            return index::unknown_tool(name, &index.nearest(name));
         }
         // A full name concerns only its server.
         let named: Vec<_> = unreachable
@@ -238,7 +238,7 @@ impl Router {
             .filter(|(server, _)| name.starts_with(&format!("{server}.")))
             .cloned()
             .collect();
-        index::unasked(
+        index::unasked_servers(
             name,
             if named.is_empty() {
                 unreachable
@@ -316,7 +316,7 @@ impl Router {
     }
 
     /// Returns the best matches for a search, in the shape of [`catalog`](Self::catalog).
-    pub fn fitting(&self, words: &str) -> Value {
+    pub fn search_catalog(&self, words: &str) -> Value {
         let index = self.inner.index.load();
         catalog::search(index.entries().map(|entry| &entry.info), words)
     }

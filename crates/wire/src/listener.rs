@@ -30,7 +30,7 @@ impl ListenerState {
     }
 
     /// Creates the state of an API that could not be served.
-    pub fn failed(failure: &Failure) -> Self {
+    pub fn from_failure(failure: &Failure) -> Self {
         Self {
             url: None,
             problem: Some(failure.message.clone()),

@@ -87,7 +87,7 @@ fn drive(plan: &Arc<Plan>, rules: &Arc<Rules>) -> Vec<Event> {
     machine.apply(now, &log[0]).unwrap();
     loop {
         log.extend(machine.advance(now, &NoFacts));
-        if machine.finished().is_some() {
+        if machine.end().is_some() {
             return log;
         }
         for action in machine.take_asks() {

@@ -13,7 +13,7 @@ use crate::Path;
 use crate::call::Call;
 use crate::event::{Answer, Event, RunStart};
 use crate::machine::{Divergence, Machine, Recovery};
-use crate::progress::misplaced;
+use crate::progress::misplaced_event;
 use crate::size::size;
 use crate::state::{Fatal, FatalKind, Frame, Origin, Phase, Position, Question, Try, TryState};
 
@@ -58,13 +58,13 @@ impl Machine {
             },
             Event::Ended(ended) => match self.frame_of(&ended.path) {
                 Some(frame) => self.outputs_ended(frame, ended),
-                None => self.ended(at, ended),
+                None => self.apply_call_end(at, ended),
             },
             Event::Agent { path, .. } => self.thought(path),
             Event::Healed {
                 path, error, next, ..
             } => self.apply_healed(at, path, error.as_ref(), next),
-            Event::Woken { path } => self.woken(at, path),
+            Event::Woken { path } => self.apply_woken(at, path),
             Event::Entered {
                 path,
                 revision,
@@ -75,8 +75,8 @@ impl Machine {
                 path,
                 attempt,
                 until,
-            } => self.continued(at, path, *attempt, *until),
-            Event::Expired { path, failure } => self.expired(at, path, failure),
+            } => self.continue_nested(at, path, *attempt, *until),
+            Event::Expired { path, failure } => self.apply_expired(at, path, failure),
             Event::Closed {
                 path,
                 values,
@@ -92,7 +92,7 @@ impl Machine {
                 Ok(())
             }
             Event::Resumed { .. } => {
-                self.resumed(at);
+                self.apply_resumed(at);
                 Ok(())
             }
             Event::Finished(finished) => {
@@ -143,8 +143,8 @@ impl Machine {
     /// applied by the state machine of the agent.
     fn thought(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
-        if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "continues after it has ended"));
+        if self.current_try(at)?.state.is_over() {
+            return Err(misplaced_event(path, "continues after it has ended"));
         }
         Ok(())
     }
@@ -156,18 +156,18 @@ impl Machine {
             self.open(at);
             return self.over(at, Phase::Skipped);
         }
-        if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "is skipped after it has ended"));
+        if self.current_try(at)?.state.is_over() {
+            return Err(misplaced_event(path, "is skipped after it has ended"));
         }
         self.open_item(at)?;
-        self.tried(at)?.state = TryState::Skipped;
+        self.current_try(at)?.state = TryState::Skipped;
         self.item_over(at)
     }
 
     fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         if self.frames[at.frame].plan.steps[at.step].list.is_none() {
-            return Err(misplaced(path, "is not a loop"));
+            return Err(misplaced_event(path, "is not a loop"));
         }
         self.open(at);
         let state = self.state(at);
@@ -199,7 +199,7 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.state(at).phase != Phase::Asking {
-            return Err(misplaced(path, "was not asked about"));
+            return Err(misplaced_event(path, "was not asked about"));
         }
         self.unpause(now, at.frame);
         self.state(at).answer = Some(answer);
@@ -228,7 +228,7 @@ impl Machine {
         let plan = self.nested.get(revision);
         let plan = plan.ok_or_else(|| Divergence(format!("revision `{revision}` is missing")))?;
         let mut frame = Frame::new(Arc::clone(plan), inputs);
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let since = match &tried.state {
             TryState::Calling { call, at, .. } if matches!(**call, Call::Skill { .. }) => *at,
             TryState::Idle
@@ -239,7 +239,7 @@ impl Machine {
             | TryState::Waiting { .. }
             | TryState::Ended(_)
             | TryState::Failed(_)
-            | TryState::Skipped => return Err(misplaced(path, "does not run a skill")),
+            | TryState::Skipped => return Err(misplaced_event(path, "does not run a skill")),
         };
         frame.healed_before = tried.heals;
         frame.prefix = match tried.attempts {
@@ -252,7 +252,7 @@ impl Machine {
         frame.stopped.clone_from(&self.frames[at.frame].stopped);
         let frame = self.push_frame(frame);
         self.limit(frame, now, until);
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         tried.state = TryState::Inside { frame, since };
         tried.inner = Some(frame);
         Ok(())
@@ -334,7 +334,7 @@ impl Machine {
             };
             if waits {
                 let item = looped.then_some(item);
-                self.failed(
+                self.fail_try(
                     now,
                     Position { frame, step, item },
                     failure,
@@ -352,7 +352,7 @@ impl Machine {
     fn locate_pending(&mut self, path: &Path) -> Result<Position, Divergence> {
         let at = self.locate(path)?;
         if at.item.is_some() || self.state(at).phase != Phase::Pending {
-            return Err(misplaced(path, "has begun already"));
+            return Err(misplaced_event(path, "has begun already"));
         }
         Ok(at)
     }

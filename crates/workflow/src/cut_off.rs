@@ -10,7 +10,7 @@ pub(crate) const MAX_CUT_OFFS: u32 = 5;
 
 /// Returns the failure of a check in the worker that was cut off. The checked value exists, so nothing is in
 /// doubt.
-pub(crate) fn unjudged(path: &Path) -> Failure {
+pub(crate) fn unjudged_failure(path: &Path) -> Failure {
     let message = format!("the check of `{path}` was interrupted");
     Failure::new(FailureClass::Interrupted, message)
 }

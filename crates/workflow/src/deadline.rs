@@ -12,7 +12,7 @@ use crate::Path;
 use crate::event::Event;
 use crate::machine::{Divergence, Machine};
 use crate::plan::Plan;
-use crate::progress::misplaced;
+use crate::progress::misplaced_event;
 use crate::state::{Limit, Position, TryState};
 
 impl Machine {
@@ -23,14 +23,19 @@ impl Machine {
             path: path.clone(),
             revision: plan.revision.clone(),
             inputs,
-            until: at.and_then(|at| self.allowed(at, &plan, now)),
+            until: at.and_then(|at| self.nested_deadline(at, &plan, now)),
         };
         self.nested.insert(plan.revision.clone(), plan);
         event
     }
 
     /// Returns the deadline of a nested skill that begins now.
-    pub(crate) fn allowed(&self, at: Position, plan: &Plan, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn nested_deadline(
+        &self,
+        at: Position,
+        plan: &Plan,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
         let begun = match self.try_state(at) {
             Some(TryState::Calling { at, .. }) => *at,
             _ => now,
@@ -130,7 +135,7 @@ impl Machine {
         self.limit(frame, now, until);
     }
 
-    pub(crate) fn expired(
+    pub(crate) fn apply_expired(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -138,7 +143,7 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let Some(TryState::Inside { frame, .. }) = self.try_state(at) else {
-            return Err(misplaced(path, "does not run a skill"));
+            return Err(misplaced_event(path, "does not run a skill"));
         };
         let outer = *frame;
         let mut inside = vec![false; self.frames.len()];

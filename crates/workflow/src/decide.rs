@@ -17,7 +17,7 @@ use crate::kinds::RenderError;
 use crate::machine::{Machine, Todo};
 use crate::order::Prerequisites;
 use crate::planned::PlannedStep;
-use crate::progress::{elapsed, tolerated};
+use crate::progress::{elapsed_ms, tolerated_value};
 use crate::scope::NameScope;
 use crate::state::{Phase, Position, Try, TryState};
 use crate::value_kind::describe;
@@ -129,7 +129,7 @@ impl Machine {
             Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
                 Some(self.beginning(at, Call::Condition, Effects::None))
             }
-            Err(error) => Some(self.unrendered(at, "condition", &error)),
+            Err(error) => Some(self.render_failure_event(at, "condition", &error)),
         }
     }
 
@@ -169,7 +169,7 @@ impl Machine {
                 let message = format!("`loop` needs a list or a mapping, not {}", describe(&other));
                 self.fail_before_call(at, Failure::new(FailureClass::Invalid, message))
             }
-            Err(error) => self.unrendered(at, "loop", &error),
+            Err(error) => self.render_failure_event(at, "loop", &error),
         }
     }
 
@@ -195,7 +195,9 @@ impl Machine {
         let wait_until = |until: bool, text: &Template| self.wait_until(now, &view, (until, text));
         let call = match planned.work.render(&view, wait_until) {
             Ok(call) => call,
-            Err(RenderError::Template(what, error)) => return self.unrendered(at, what, &error),
+            Err(RenderError::Template(what, error)) => {
+                return self.render_failure_event(at, what, &error);
+            }
             Err(RenderError::Failed(failure)) => return self.fail_before_call(at, failure),
         };
         let deepest = self.rules.max_depth;
@@ -221,7 +223,7 @@ impl Machine {
         Some(Event::Continued {
             path: self.path(at),
             attempt: tried.attempts + 1,
-            until: self.allowed(at, plan, now),
+            until: self.nested_deadline(at, plan, now),
         })
     }
 
@@ -265,7 +267,12 @@ impl Machine {
     }
 
     /// Returns the event for a template or condition that cannot be evaluated, which fails its step.
-    pub(crate) fn unrendered(&self, at: Position, what: &str, error: &EvalError) -> Event {
+    pub(crate) fn render_failure_event(
+        &self,
+        at: Position,
+        what: &str,
+        error: &EvalError,
+    ) -> Event {
         let path = self.path(at);
         let class = match error.kind {
             EvalKind::Limit => FailureClass::Limit,
@@ -291,13 +298,15 @@ impl Machine {
         {
             return None;
         }
-        let failed = state.tries.iter().find_map(Try::failed).cloned();
+        let failed = state.tries.iter().find_map(Try::final_failure).cloned();
         let failed = failed.map(|failure| counted(failure, &state.tries));
         Some(Event::Closed {
             path: self.path(at),
             values: state.tries.iter().map(item_value).collect(),
             error: failed.or_else(|| if all { None } else { stopped.cloned() }),
-            ms: state.started_at.map_or(0, |started| elapsed(started, now)),
+            ms: state
+                .started_at
+                .map_or(0, |started| elapsed_ms(started, now)),
         })
     }
 }
@@ -331,7 +340,7 @@ fn counted(failure: Failure, tries: &[Try]) -> Failure {
 fn item_value(tried: &Try) -> Value {
     match &tried.state {
         TryState::Ended(Ok(value)) => (**value).clone(),
-        TryState::Ended(Err(failure)) | TryState::Failed(failure) => tolerated(failure),
+        TryState::Ended(Err(failure)) | TryState::Failed(failure) => tolerated_value(failure),
         TryState::Idle
         | TryState::Ready
         | TryState::Calling { .. }

@@ -40,7 +40,7 @@ impl Expectation {
         })
     }
 
-    pub(crate) fn called(&self) -> &[String] {
+    pub(crate) fn called_tools(&self) -> &[String] {
         &self.called
     }
 
@@ -60,7 +60,7 @@ impl Expectation {
     /// Whether it is known to need the worker.
     pub(crate) fn has_unsupported(&self) -> bool {
         let mut that = self.that.iter();
-        that.any(|that| that.unsupported().is_some())
+        that.any(|that| that.first_unsupported().is_some())
     }
 
     /// Returns the source of the expression.

@@ -12,7 +12,7 @@ use crate::Path;
 use crate::call::Call;
 use crate::event::{CallEnd, CallIntent, Heal, Next};
 use crate::machine::{Divergence, Machine, Todo};
-use crate::progress::{elapsed, misplaced, tolerated};
+use crate::progress::{elapsed_ms, misplaced_event, tolerated_value};
 use crate::size::size;
 use crate::state::{Fatal, FatalKind, Phase, Position, TryState};
 
@@ -25,22 +25,28 @@ impl Machine {
         let at = self.locate(&begun.path)?;
         let judging = matches!(*begun.call, Call::Condition);
         let verifying = matches!(*begun.call, Call::Expect { .. });
-        if verifying != self.tried(at)?.held.is_some() {
-            return Err(misplaced(&begun.path, "begins without the value it has"));
+        if verifying != self.current_try(at)?.held.is_some() {
+            return Err(misplaced_event(
+                &begun.path,
+                "begins without the value it has",
+            ));
         }
-        if !matches!(self.tried(at)?.state, TryState::Idle | TryState::Ready) {
-            return Err(misplaced(&begun.path, "begins while it is running"));
+        if !matches!(
+            self.current_try(at)?.state,
+            TryState::Idle | TryState::Ready
+        ) {
+            return Err(misplaced_event(&begun.path, "begins while it is running"));
         }
         self.open_item(at)?;
         let state = self.state(at);
         if !state.phase.is_open() {
-            return Err(misplaced(&begun.path, "begins after it has ended"));
+            return Err(misplaced_event(&begun.path, "begins after it has ended"));
         }
         state.started_at.get_or_insert(now);
         if !judging && at.item.is_none() {
             state.judged = Some(true);
         }
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         if !judging {
             tried.judged = Some(true);
         }
@@ -60,7 +66,11 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn ended(&mut self, now: Timestamp, ended: &CallEnd) -> Result<(), Divergence> {
+    pub(crate) fn apply_call_end(
+        &mut self,
+        now: Timestamp,
+        ended: &CallEnd,
+    ) -> Result<(), Divergence> {
         let at = self.locate(&ended.path)?;
         if ended.attempt == 0 {
             self.open_item(at)?;
@@ -69,7 +79,7 @@ impl Machine {
         if self.is_wait(at) {
             self.unpause(now, at.frame);
         }
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let fits = match &tried.state {
             TryState::Calling { .. } | TryState::Inside { .. } => tried.attempts == ended.attempt,
             TryState::Idle | TryState::Ready => ended.attempt == 0,
@@ -80,7 +90,7 @@ impl Machine {
             | TryState::Skipped => false,
         };
         if !fits {
-            return Err(misplaced(&ended.path, "ends without having begun"));
+            return Err(misplaced_event(&ended.path, "ends without having begun"));
         }
         if ended.error.is_some() {
             tried.failure.clone_from(&ended.error);
@@ -97,7 +107,7 @@ impl Machine {
                 self.follow(now, at, failure, ended.attempt, next)?;
                 // A value that breaks a post-condition is dropped; one that was not checked is kept.
                 if failure.class == FailureClass::Invalid {
-                    self.tried(at)?.held = None;
+                    self.current_try(at)?.held = None;
                 }
                 Ok(())
             }
@@ -107,7 +117,7 @@ impl Machine {
                 self.note_called(at, &ended.called);
                 let value = ended.value.clone().unwrap_or_default();
                 self.results = self.results.saturating_add(size(&value));
-                let tried = self.tried(at)?;
+                let tried = self.current_try(at)?;
                 tried.held = None;
                 tried.state = TryState::Ended(Ok(value));
                 self.try_over(now, at)
@@ -147,7 +157,7 @@ impl Machine {
         value: Option<&Value>,
     ) -> Result<(), Divergence> {
         let verdict = Some(value == Some(&Value::Bool(true)));
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         tried.attempts = 0;
         tried.retries = 0;
         if at.item.is_none() {
@@ -161,12 +171,12 @@ impl Machine {
     /// Begins a try again. A step starts over with its condition and its question, whose results are kept; an
     /// item of a loop begins at once, or fails if the run is stopped.
     pub(crate) fn again(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
-        self.tried(at)?.state = TryState::Ready;
+        self.current_try(at)?.state = TryState::Ready;
         if at.item.is_none() {
             return self.reopen(at);
         }
         if let Some(failure) = self.stopped_in(at.frame).cloned() {
-            return self.failed(now, at, &failure, FatalKind::Error);
+            return self.fail_try(now, at, &failure, FatalKind::Error);
         }
         self.todo.push_back(Todo::Item(at));
         Ok(())
@@ -183,11 +193,11 @@ impl Machine {
     ) -> Result<(), Divergence> {
         match next {
             Next::Done | Next::Judged | Next::Verify { .. } | Next::Tolerate => {
-                self.tried(at)?.state = TryState::Ended(Err(failure.clone()));
+                self.current_try(at)?.state = TryState::Ended(Err(failure.clone()));
                 self.try_over(now, at)
             }
             Next::Retry { at: until } => {
-                let tried = self.tried(at)?;
+                let tried = self.current_try(at)?;
                 if failure.class == FailureClass::Interrupted {
                     tried.cut_offs += 1;
                 } else {
@@ -197,12 +207,12 @@ impl Machine {
             }
             Next::Postponed { at: until } => self.wait(now, at, *until),
             Next::Heal(heal) => self.heal(at, failure, attempt, heal),
-            Next::Interrupt => self.failed(now, at, failure, FatalKind::Interrupted),
-            Next::Block => self.failed(now, at, failure, FatalKind::Blocked),
+            Next::Interrupt => self.fail_try(now, at, failure, FatalKind::Interrupted),
+            Next::Block => self.fail_try(now, at, failure, FatalKind::Blocked),
             Next::Fail if failure.class == FailureClass::Cancelled => {
-                self.failed(now, at, failure, FatalKind::Declined)
+                self.fail_try(now, at, failure, FatalKind::Declined)
             }
-            Next::Fail => self.failed(now, at, failure, FatalKind::Error),
+            Next::Fail => self.fail_try(now, at, failure, FatalKind::Error),
         }
     }
 
@@ -213,7 +223,7 @@ impl Machine {
         attempt: u32,
         heal: &Arc<Heal>,
     ) -> Result<(), Divergence> {
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         tried.heals = heal.ordinal;
         tried.state = TryState::Healing {
             heal: Arc::clone(heal),
@@ -222,7 +232,7 @@ impl Machine {
         };
         let mut outer = Some(at);
         while let Some(at) = outer {
-            self.tried(at)?.heals_inside += 1;
+            self.current_try(at)?.heals_inside += 1;
             outer = self.frames[at.frame].parent;
         }
         self.fresh.push(at);
@@ -233,7 +243,7 @@ impl Machine {
         if until <= now {
             return self.again(now, at);
         }
-        self.tried(at)?.state = TryState::Waiting { until };
+        self.current_try(at)?.state = TryState::Waiting { until };
         self.fresh.push(at);
         Ok(())
     }
@@ -248,9 +258,9 @@ impl Machine {
         let at = self.locate(path)?;
         let TryState::Healing {
             failure, attempt, ..
-        } = &self.tried(at)?.state
+        } = &self.current_try(at)?.state
         else {
-            return Err(misplaced(path, "was not being healed"));
+            return Err(misplaced_event(path, "was not being healed"));
         };
         let (failure, attempt) = (failure.clone(), *attempt);
         let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
@@ -263,23 +273,23 @@ impl Machine {
         self.follow(now, at, &failure, attempt, next)
     }
 
-    pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {
+    pub(crate) fn apply_woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
-        if !matches!(self.tried(at)?.state, TryState::Waiting { .. }) {
-            return Err(misplaced(path, "was not waiting"));
+        if !matches!(self.current_try(at)?.state, TryState::Waiting { .. }) {
+            return Err(misplaced_event(path, "was not waiting"));
         }
         self.again(now, at)
     }
 
     /// Ends a try with a failure that is not tolerated.
-    pub(crate) fn failed(
+    pub(crate) fn fail_try(
         &mut self,
         now: Timestamp,
         at: Position,
         failure: &Failure,
         kind: FatalKind,
     ) -> Result<(), Divergence> {
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let harmless = match (&tried.state, &tried.held) {
             (TryState::Calling { .. }, Some(held)) => held.effects != Effects::Once,
             (TryState::Calling { effects, .. }, None) => *effects != Effects::Once,
@@ -303,19 +313,23 @@ impl Machine {
         let state = self.state(at);
         let (value, error, phase) = match state.tries.first().map(|tried| &tried.state) {
             Some(TryState::Ended(Ok(value))) => (Arc::clone(value), None, Phase::Success),
-            Some(TryState::Ended(Err(failure))) => {
-                (Arc::new(tolerated(failure)), Some(failure), Phase::Error)
-            }
-            Some(TryState::Failed(failure)) => {
-                (Arc::new(tolerated(failure)), Some(failure), Phase::Failed)
-            }
+            Some(TryState::Ended(Err(failure))) => (
+                Arc::new(tolerated_value(failure)),
+                Some(failure),
+                Phase::Error,
+            ),
+            Some(TryState::Failed(failure)) => (
+                Arc::new(tolerated_value(failure)),
+                Some(failure),
+                Phase::Failed,
+            ),
             _ => return Ok(()),
         };
         state.error = error.cloned();
         state.value = Some(value);
         // The event that ends a step has its duration; a stopped step ends without an event.
         if let (0, Some(started)) = (state.ms, state.started_at) {
-            state.ms = elapsed(started, now);
+            state.ms = elapsed_ms(started, now);
         }
         self.over(at, phase)
     }

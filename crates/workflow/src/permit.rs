@@ -142,7 +142,7 @@ impl Machine {
             .transpose()
         {
             Ok(declared) => declared,
-            Err(error) => return self.unrendered(at, "confirmation", &error),
+            Err(error) => return self.render_failure_event(at, "confirmation", &error),
         };
         let message: Vec<String> = declared.into_iter().chain(why).collect();
         Event::Asked {

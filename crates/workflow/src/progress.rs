@@ -45,7 +45,7 @@ impl Machine {
     /// Marks an item and its step as begun.
     pub(crate) fn open_item(&mut self, at: Position) -> Result<(), Divergence> {
         self.open(at);
-        if at.item.is_none() || self.tried(at)?.is_opened() {
+        if at.item.is_none() || self.current_try(at)?.is_opened() {
             return Ok(());
         }
         let state = self.state(at);
@@ -146,7 +146,7 @@ impl Machine {
         &mut self.frames[at.frame].steps[at.step]
     }
 
-    pub(crate) fn tried(&mut self, at: Position) -> Result<&mut Try, Divergence> {
+    pub(crate) fn current_try(&mut self, at: Position) -> Result<&mut Try, Divergence> {
         let state = self.state(at);
         if at.item.is_none() && state.tries.is_empty() {
             state.tries.push(Try::default());
@@ -162,16 +162,16 @@ impl Machine {
 }
 
 /// Returns the error for an event that does not fit the state of its step.
-pub(crate) fn misplaced(path: &Path, what: &str) -> Divergence {
+pub(crate) fn misplaced_event(path: &Path, what: &str) -> Divergence {
     Divergence(format!("`{path}` {what}"))
 }
 
 /// Returns the value of a step whose failure is tolerated, in the form that the seeds' detect steps expect.
-pub(crate) fn tolerated(failure: &Failure) -> Value {
+pub(crate) fn tolerated_value(failure: &Failure) -> Value {
     Value::String(format!("❌ {}", failure.message))
 }
 
 /// Returns the milliseconds between two instants, or 0 if the clock went backwards.
-pub(crate) fn elapsed(from: Timestamp, to: Timestamp) -> u64 {
+pub(crate) fn elapsed_ms(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::event::{CallEnd, Event, Next};
 use crate::placeholder::{rekey, rekey_text};
-use crate::progress::tolerated;
+use crate::progress::tolerated_value;
 use crate::{Path, Plan};
 
 /// Returns the results of the steps before `from` in an earlier run, for a run with this nonce. A step that
@@ -152,7 +152,9 @@ fn ending(event: &Event, step: &str) -> Option<StepEnd> {
 fn ended_well(ended: &CallEnd) -> Option<StepEnd> {
     match (&ended.next, &ended.error) {
         (Next::Done, None) => Some((ended.value.as_deref().cloned(), None)),
-        (Next::Tolerate, Some(failure)) => Some((Some(tolerated(failure)), Some(failure.clone()))),
+        (Next::Tolerate, Some(failure)) => {
+            Some((Some(tolerated_value(failure)), Some(failure.clone())))
+        }
         _ => None,
     }
 }

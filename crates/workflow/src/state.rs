@@ -183,7 +183,7 @@ pub(crate) struct Try {
 
 impl Try {
     /// Returns the failure that ended it for good, if any.
-    pub(crate) fn failed(&self) -> Option<&Failure> {
+    pub(crate) fn final_failure(&self) -> Option<&Failure> {
         let TryState::Failed(failure) = &self.state else {
             return None;
         };

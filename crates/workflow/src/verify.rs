@@ -16,7 +16,7 @@ use crate::cut_off::MAX_CUT_OFFS;
 use crate::event::{CallEnd, CallIntent, Event, Next};
 use crate::expect::{ExpectProblem, false_expectation_failure};
 use crate::machine::{Ask, Divergence, Machine};
-use crate::progress::misplaced;
+use crate::progress::misplaced_event;
 use crate::state::{HeldValue, Position, TryState, Verdict};
 
 /// The end of a try: its value, its failure and what follows.
@@ -24,7 +24,7 @@ pub(crate) type TryEnd = (Option<Arc<Value>>, Option<Failure>, Next);
 
 impl Machine {
     /// Returns the value that the worker is checking for a try.
-    pub(crate) fn verifying(&self, at: Position) -> Option<&Arc<HeldValue>> {
+    pub(crate) fn value_in_check(&self, at: Position) -> Option<&Arc<HeldValue>> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let asked = matches!(&tried.state, TryState::Calling { call, .. }
@@ -119,7 +119,7 @@ impl Machine {
         ended: &CallEnd,
     ) -> Result<(), Divergence> {
         let value = ended.value.clone().unwrap_or_default();
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let held = match (&tried.state, &tried.held) {
             (TryState::Calling { .. }, Some(held)) => HeldValue {
                 of,
@@ -148,7 +148,7 @@ impl Machine {
                 cached: false,
                 ms: ended.ms,
             },
-            _ => return Err(misplaced(&ended.path, "has nothing to check")),
+            _ => return Err(misplaced_event(&ended.path, "has nothing to check")),
         };
         tried.held = Some(Arc::new(held));
         self.again(now, at)
@@ -245,7 +245,7 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let frame = &mut self.frames[index];
         if frame.verdict != Verdict::Open || frame.left {
-            return Err(misplaced(&begun.path, "are already checked"));
+            return Err(misplaced_event(&begun.path, "are already checked"));
         }
         frame.verdict = Verdict::Asked { at: now };
         frame.asked = begun.attempt;
@@ -261,7 +261,10 @@ impl Machine {
         let frame = &mut self.frames[index];
         let asked = matches!(frame.verdict, Verdict::Asked { .. });
         if !asked || frame.asked != ended.attempt {
-            return Err(misplaced(&ended.path, "are checked without a request"));
+            return Err(misplaced_event(
+                &ended.path,
+                "are checked without a request",
+            ));
         }
         frame.verdict = match (&ended.error, &ended.next) {
             (None, _) => Verdict::Met,
@@ -296,7 +299,7 @@ impl Machine {
         let Verdict::Asked { at } = frame.verdict else {
             return None;
         };
-        let outputs = self.rendered(index).ok()?;
+        let outputs = self.render_outputs(index).ok()?;
         let source = frame.plan.expect.that();
         Some(self.output_scope(index, &outputs)?.code(source, at))
     }

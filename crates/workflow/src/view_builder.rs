@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
-use crate::step_view::{MAX_FAILED, StepChanges, pending, step_error};
+use crate::step_view::{MAX_FAILED, StepChanges, pending_view, step_error};
 use crate::{Path, Plan};
 
 /// Maximum number of items of a loop whose inner steps are shown.
@@ -169,7 +169,7 @@ impl<'a> ViewBuilder<'a> {
                 let step = plan.and_then(|plan| plan.step(&id[split..]));
                 let kind = step.map_or("", |step| step.kind.key());
                 self.index.insert(id.clone(), self.seen.len());
-                self.seen.push(pending(id, kind));
+                self.seen.push(pending_view(id, kind));
                 self.seen.len() - 1
             }
         };
@@ -246,7 +246,7 @@ impl<'a> ViewBuilder<'a> {
                 let attempts = view.attempts;
                 *view = StepView {
                     attempts,
-                    ..pending(id, &kind)
+                    ..pending_view(id, &kind)
                 };
             }
         }
@@ -294,7 +294,7 @@ impl<'a> ViewBuilder<'a> {
             let id = format!("{prefix}{}", step.id);
             let known = here.iter().position(|view| view.id == id);
             behind = known.unwrap_or_else(|| {
-                here.insert(behind, pending(id, step.kind.key()));
+                here.insert(behind, pending_view(id, step.kind.key()));
                 behind
             }) + 1;
         }

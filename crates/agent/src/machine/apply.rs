@@ -191,7 +191,7 @@ impl Machine {
         if open || agent.turns.len() + 1 != turn as usize {
             return Err(misplaced(address, "asks out of turn"));
         }
-        agent.turns.push(Turn::asked());
+        agent.turns.push(Turn::new_request());
         self.note(place, None);
         Ok(())
     }
@@ -205,7 +205,8 @@ impl Machine {
         ms: u64,
     ) -> Result<(), Divergence> {
         let asked = |state: &TurnState| *state == TurnState::Asked;
-        self.turn(address, turn, asked)?.replied(reply, commands);
+        self.turn(address, turn, asked)?
+            .record_reply(reply, commands);
         let place = self.living(address)?;
         self.agents[place].ms = self.agents[place].ms.saturating_add(ms);
         Ok(())

@@ -175,9 +175,9 @@ impl Calls<'_> {
                     }
                 }
                 Resolution::Dispatch(dispatch) => Some(self.dispatch(index, dispatch)),
-                Resolution::Blocked(failure) => {
-                    running.is_empty().then(|| self.fail(failure.blocked()))
-                }
+                Resolution::Blocked(failure) => running
+                    .is_empty()
+                    .then(|| self.fail(failure.mark_blocked())),
             },
         }
     }

@@ -123,7 +123,7 @@ impl Machine {
     }
 
     /// Returns every request that has begun and not ended, in the order of the calls.
-    pub fn outstanding(&self) -> Vec<Request> {
+    pub fn requests_in_flight(&self) -> Vec<Request> {
         let mut requests = Vec::new();
         if !self.agents.is_empty() {
             self.collect(0, &mut requests);
@@ -211,14 +211,14 @@ impl Machine {
     }
 
     /// Returns how the agent of the step ended, if it has.
-    pub fn finished(&self) -> Option<&AgentEnd> {
+    pub fn end(&self) -> Option<&AgentEnd> {
         self.agents.first()?.finished.as_ref()
     }
 
     /// Returns the tools that all agents called successfully, and the skills whose commands those calls were.
-    pub fn called(&self) -> Vec<String> {
+    pub fn called_tools(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for name in self.agents.iter().flat_map(Agent::called) {
+        for name in self.agents.iter().flat_map(Agent::called_names) {
             if !all.iter().any(|known| known == name) {
                 all.push(name.to_owned());
             }

@@ -23,7 +23,7 @@ impl Machine {
     }
 
     /// Returns the event for a reply of the model. Commands in the reply are extracted only here.
-    pub fn replied(
+    pub fn reply_event(
         &self,
         agent: &Address,
         turn: u32,
@@ -54,7 +54,7 @@ impl Machine {
     }
 
     /// Returns the event that ends the agent from outside: its time is over, or a person stopped it.
-    pub fn stopped(&self, failure: Failure) -> Event {
+    pub fn stop_event(&self, failure: Failure) -> Event {
         event(&Address::root(), failed(String::new(), failure))
     }
 
@@ -71,7 +71,7 @@ impl Machine {
     }
 
     /// Returns the event for the answer to a question.
-    pub fn answered(&self, agent: &Address, turn: u32, call: u32, reply: Reply) -> Event {
+    pub fn answer_event(&self, agent: &Address, turn: u32, call: u32, reply: Reply) -> Event {
         let Reply { yes, by, person } = reply;
         let what = EventKind::Answered {
             turn,
@@ -137,10 +137,10 @@ pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms:
 
 /// Extracts the commands of a reply. Only the model's own text can contain commands (X22).
 fn commands(reply: &str) -> Vec<WrittenCommand> {
-    let written = extract(reply).written().into_iter();
+    let written = extract(reply).written_commands().into_iter();
     let written = written.map(|(line, problem)| WrittenCommand {
         line,
-        problem: problem.map(|problem| CommandResult::refused(&[problem]).content),
+        problem: problem.map(|problem| CommandResult::from_problems(&[problem]).content),
     });
     written.collect()
 }

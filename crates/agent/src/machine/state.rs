@@ -194,7 +194,7 @@ impl Agent {
 
     /// Returns the names of successful calls, in order. A dispatched agent, or a text that a tool call asked
     /// for, counts by the name of the called tool; a page does not count as the command it describes.
-    pub(crate) fn called(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn called_names(&self) -> impl Iterator<Item = &str> {
         let calls = self.turns.iter().flat_map(|turn| {
             let calls = turn.calls.iter().enumerate();
             calls.filter_map(|(index, call)| Some((turn.want(index, self.setup.mode)?, call)))
@@ -248,7 +248,7 @@ impl Agent {
 }
 
 impl Turn {
-    pub(crate) fn asked() -> Self {
+    pub(crate) fn new_request() -> Self {
         Self {
             state: TurnState::Asked,
             commands: Vec::new(),
@@ -271,11 +271,11 @@ impl Turn {
     }
 
     /// Returns why its answer was rejected, if it was.
-    pub(crate) fn rejected(&self) -> Option<&Failure> {
+    pub(crate) fn rejection(&self) -> Option<&Failure> {
         self.reminder.as_ref()?.rejected.as_ref()
     }
 
-    pub(crate) fn replied(&mut self, reply: &ModelReply, commands: &[WrittenCommand]) {
+    pub(crate) fn record_reply(&mut self, reply: &ModelReply, commands: &[WrittenCommand]) {
         self.calls = vec![Call::default(); commands.len() + reply.calls.len()];
         self.commands = commands.to_vec();
         self.state = TurnState::Replied(Box::new(reply.clone()));

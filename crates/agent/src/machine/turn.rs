@@ -68,7 +68,7 @@ impl Machine {
     fn has_called(&self, agent: &Agent, tool: &str) -> bool {
         let below = |other: &&Agent| is_below(&other.address, &agent.address);
         let mut family = self.agents.iter().filter(below);
-        family.any(|one| one.called().any(|called| called == tool))
+        family.any(|one| one.called_names().any(|called| called == tool))
     }
 }
 
@@ -76,7 +76,7 @@ impl Machine {
 /// otherwise claim that they were done.
 pub(super) fn wrote_commands(agent: &Agent) -> bool {
     let replies = || agent.turns.iter().filter_map(Turn::reply);
-    let written = |reply: &ModelReply| !extract(&reply.text).written().is_empty();
+    let written = |reply: &ModelReply| !extract(&reply.text).written_commands().is_empty();
     agent.setup.mode == Mode::Tools && !agent.told_of_commands && replies().any(written)
 }
 
@@ -101,7 +101,7 @@ pub(super) fn ask(agent: &Agent) -> EventKind {
 pub(super) fn out_of_steps(agent: &Agent) -> EventKind {
     let reply = agent.turns.last().and_then(Turn::reply);
     let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();
-    let rejected = agent.turns.iter().rev().find_map(Turn::rejected);
+    let rejected = agent.turns.iter().rev().find_map(Turn::rejection);
     failed(text, words::out_of_steps(agent.turns.len(), rejected))
 }
 

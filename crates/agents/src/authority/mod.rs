@@ -22,7 +22,7 @@ use crate::offers::needs_approval;
 use crate::standing_grants::mark;
 
 pub use consequences::inside;
-use deft_library::denied;
+use deft_library::denied_failure;
 
 /// Maximum depth of calls inside the arguments of other calls.
 const MAX_NESTING: u32 = 8;
@@ -103,7 +103,7 @@ impl Agents {
                 let question = consent.question.unwrap_or_else(|| question(tool, args));
                 Permit::Ask(format!("Agent `{}` asks: {question}", authority.agent))
             }
-            Verdict::Denied(why) => Permit::Denied(denied(why)),
+            Verdict::Denied(why) => Permit::Denied(denied_failure(why)),
         }
     }
 
@@ -121,10 +121,10 @@ impl Agents {
         match self.judge(authority, tool, Some(args)) {
             Verdict::Free => Ok(()),
             Verdict::Absent => Err(absent(tool)),
-            Verdict::Ask(_) => Err(denied(format!(
+            Verdict::Ask(_) => Err(denied_failure(format!(
                 "`{tool}` needs approval, which a `heal` rule or `preflight` cannot request"
             ))),
-            Verdict::Denied(why) => Err(denied(why)),
+            Verdict::Denied(why) => Err(denied_failure(why)),
         }
     }
 
@@ -145,7 +145,7 @@ impl Agents {
             Verdict::Free => Ok(()),
             Verdict::Ask(_) if agreed => Ok(()),
             Verdict::Ask(_) | Verdict::Absent => Err(absent(tool)),
-            Verdict::Denied(why) => Err(denied(why)),
+            Verdict::Denied(why) => Err(denied_failure(why)),
         }
     }
 
@@ -217,5 +217,5 @@ pub(crate) fn absent(tool: &str) -> Failure {
         .hint(
             "`deft tools list` shows the tools of all servers, `deft doctor` which servers answer",
         )
-        .blocked()
+        .mark_blocked()
 }

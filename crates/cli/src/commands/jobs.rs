@@ -94,7 +94,7 @@ fn row(job: &JobView) -> Row {
     let cells = [
         job.task_id.as_str().into(),
         job.name.as_str().into(),
-        Cell::toned(job.status.word(), tone),
+        Cell::with_tone(job.status.word(), tone),
     ];
     Row::new(cells).below(job.error.as_deref())
 }

@@ -93,9 +93,9 @@ fn show(list: &SecretList, output: &Output) -> Done {
 
 fn row(secret: &SecretView) -> Row {
     let state = if secret.ok {
-        Cell::toned("ok", Tone::Good)
+        Cell::with_tone("ok", Tone::Good)
     } else {
-        Cell::toned("missing", Tone::Bad)
+        Cell::with_tone("missing", Tone::Bad)
     };
     let users = match secret.used_by.as_slice() {
         [] => "no setting".to_owned(),

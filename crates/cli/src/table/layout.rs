@@ -174,7 +174,7 @@ impl Layout {
             .filter(|(width, cell)| width.is_none() && !cell.text.is_empty())
             .map(|(_, cell)| cell.text.as_str())
             .collect();
-        let moved = (!moved.is_empty()).then(|| Cell::toned(moved.join(" · "), Tone::Dim));
+        let moved = (!moved.is_empty()).then(|| Cell::with_tone(moved.join(" · "), Tone::Dim));
         let width = paper.width.map_or(usize::MAX, |width| {
             width.saturating_sub(INDENT).max(NARROWEST_TEXT)
         });

@@ -92,7 +92,7 @@ fn colours_take_no_room_and_spaces_end_no_line() {
     let table = Table::new(
         [Column::keep("outcome"), Column::keep("note")],
         [
-            Row::new([Cell::toned("error", Tone::Bad), "x".into()]),
+            Row::new([Cell::with_tone("error", Tone::Bad), "x".into()]),
             Row::new(["success".into(), "".into()]),
         ],
     );

@@ -141,7 +141,7 @@ fn instant(run: &Value, key: &str) -> Timestamp {
 #[test]
 fn honest_runs_finish_on_time_beside_an_evil_server_and_an_evil_model() {
     let asked = AtomicUsize::new(0);
-    let model = ModelServer::answering(Dialect::OpenAi, move |_| {
+    let model = ModelServer::start_with(Dialect::OpenAi, move |_| {
         temptation(asked.fetch_add(1, Ordering::SeqCst))
     });
     let world = hostile_world(&model);

@@ -48,7 +48,7 @@ impl Compute {
     }
 
     /// Creates a handle that uses the worker which another process lends at `place`, if available.
-    pub fn borrowing(options: Options, place: PathBuf) -> Compute {
+    pub fn with_borrowed_worker(options: Options, place: PathBuf) -> Compute {
         Compute::made(options, Some(place))
     }
 

@@ -34,7 +34,7 @@ impl Checker {
                 (PathKind::Leaf(key), _) => self.leaf(key, node, path),
                 (PathKind::Section, Data::Table(below)) => self.section(below, path),
                 (PathKind::Section, Data::List(_) | Data::Value(_)) => {
-                    let place = shown(path);
+                    let place = format_path(path);
                     let message = format!("`{place}` is a section: write `[{place}]`");
                     self.report(node, path, message, None);
                 }
@@ -45,7 +45,7 @@ impl Checker {
     }
 
     fn leaf(&mut self, key: &Key, node: &Node, path: &[String]) {
-        let place = shown(path);
+        let place = format_path(path);
         let mut wrong = |node: &Node, KindError { message, hint }| {
             self.report(node, path, format!("`{place}` {message}"), hint);
         };
@@ -72,7 +72,7 @@ impl Checker {
             Some(near) => format!("did you mean `{prefix}{near}`?"),
             None => format!("known here: {}", known.join(", ")),
         };
-        let message = format!("unknown key `{}`", shown(path));
+        let message = format!("unknown key `{}`", format_path(path));
         self.report(node, path, message, Some(hint));
     }
 
@@ -134,7 +134,7 @@ impl Checker {
                 || format!("write a section `[llm.{name}]`"),
                 |near| format!("did you mean `{near}`?"),
             );
-            let shown = shown(&place);
+            let shown = format_path(&place);
             let message = format!("`{shown}` names the unknown model `{name}`");
             self.report(node, &place, message, Some(hint));
         }
@@ -186,7 +186,7 @@ pub fn bad_name(name: &str) -> Option<String> {
 }
 
 /// Formats a path as a dotted TOML key.
-pub fn shown(path: &[String]) -> String {
+pub fn format_path(path: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let part = |part: &String| {
         if !part.is_empty() && part.chars().all(plain) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::check::shown;
+use super::check::format_path;
 use super::kind::Kind;
 use super::table::{self, KEYS, Key, KeyDefault, PathKind, is_any};
 use super::tree::{Data, Origin, Settings};
@@ -33,7 +33,7 @@ impl Setting {
 
     /// Returns the dotted key.
     pub fn name(&self) -> String {
-        shown(&self.path)
+        format_path(&self.path)
     }
 
     /// Returns the value; a plaintext secret is replaced by `(hidden)`.
@@ -155,7 +155,7 @@ pub fn split(name: &str) -> Done<Vec<String>> {
 
 /// The failure for an unknown key.
 pub(super) fn unknown(path: &[String]) -> Failure {
-    let name = shown(path);
+    let name = format_path(path);
     let hint = match near(path) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`deft config show` lists all settings".to_owned(),
@@ -171,11 +171,11 @@ fn near(path: &[String]) -> Option<String> {
         [] => None,
         above => deft_model::nearest(last, table::names_below(above)).map(|near| {
             let path: Vec<String> = above.iter().cloned().chain([near.to_owned()]).collect();
-            shown(&path)
+            format_path(&path)
         }),
     };
     let names = || KEYS.iter().map(|key| key.path);
-    let alike = || deft_model::nearest(&shown(path), names());
+    let alike = || deft_model::nearest(&format_path(path), names());
     let elsewhere = || names().find(|key| key.rsplit('.').next() == Some(last));
     beside.or_else(|| alike().or_else(elsewhere).map(str::to_owned))
 }

@@ -129,7 +129,7 @@ impl ModelConfig {
             let hint = format!("set it, or change `llm.{name}.api_key`");
             Failure::new(FailureClass::Auth, message)
                 .hint(hint)
-                .blocked()
+                .mark_blocked()
         })?;
         Ok(secret.expose().to_owned())
     }
@@ -139,7 +139,7 @@ impl ModelConfig {
         let message = format!("it is not complete: `llm.{name}.{key}` is not set");
         Failure::new(FailureClass::Invalid, message)
             .hint(format!("`deft config set llm.{name}.{key} {example}`"))
-            .blocked()
+            .mark_blocked()
     }
 }
 

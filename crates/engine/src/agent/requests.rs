@@ -24,7 +24,7 @@ use crate::agent_result::{AgentResult, Span};
 use crate::ask;
 use crate::attention::Attention;
 use crate::engine::Inner;
-use crate::perform::{Performer, cancelled, millis};
+use crate::perform::{Performer, cancelled_failure, millis};
 use crate::question::{Question, approval, question_at};
 
 /// The context of a request of an agent.
@@ -168,7 +168,7 @@ impl Performer {
             } => AgentResult::Returned {
                 span: Span { agent, turn },
                 call,
-                result: Err(cancelled()),
+                result: Err(cancelled_failure()),
                 ms: 0,
             },
         }
@@ -369,7 +369,7 @@ impl Performer {
             ..ToolCall::new(tool, args)
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = reply.map_err(|failure| self.bounded(path, failure))?;
+        let reply = reply.map_err(|failure| self.shorten_failure(path, failure))?;
         let mut value = self.secrets.hide_value(reply.value);
         // A model that saw a placeholder could pass it to any tool, where it would be replaced by the secret.
         // Only placeholders in the instructions may be used that way.

@@ -33,7 +33,10 @@ pub enum AnswerState {
 
 impl Engine {
     /// Returns the messages of a conversation that have no answer yet, oldest first.
-    pub async fn unanswered(&self, conversation: &str) -> Result<Vec<UnansweredMessage>, Error> {
+    pub async fn unanswered_messages(
+        &self,
+        conversation: &str,
+    ) -> Result<Vec<UnansweredMessage>, Error> {
         let filter = RunFilter {
             skill: Some(CHAT_SKILL.to_owned()),
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],

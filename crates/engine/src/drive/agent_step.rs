@@ -22,7 +22,7 @@ use crate::CHAT_SKILL;
 use crate::agent::{Job, answer_value};
 use crate::agent_result::{AgentResult, RecordableResult, Span};
 use crate::ask;
-use crate::perform::{ActionResult, cancelled};
+use crate::perform::{ActionResult, cancelled_failure};
 use crate::question::{Question, approval, question_at};
 
 /// The agent of a step.
@@ -128,7 +128,7 @@ impl Driver {
         }
         let mut cut_off = Vec::new();
         let mut again = Vec::new();
-        for request in step.machine.outstanding() {
+        for request in step.machine.requests_in_flight() {
             match step.machine.cut_off(&request) {
                 Some(event) => cut_off.push(event),
                 None => again.push(request),
@@ -156,7 +156,7 @@ impl Driver {
         let facts = AgentFacts::new(&self.engine.agents, calls_elsewhere);
         let events = step.machine.advance(&facts);
         let fresh = step.machine.take_requests();
-        let finished = step.machine.finished().cloned();
+        let finished = step.machine.end().cloned();
         for event in events {
             self.note_agent_event(now, path, event);
         }
@@ -181,7 +181,7 @@ impl Driver {
         step.halt.cancel();
         self.agent_ended = true;
         let (attempt, begun) = (step.attempt, step.begun);
-        let called = step.machine.called();
+        let called = step.machine.called_tools();
         self.agent_requests.retain(|(other, _)| other != path);
         self.cancel_tokens.remove(path);
         let wants_json = self.machine.agent(path).is_some_and(|step| step.wants_json);
@@ -275,7 +275,7 @@ impl Driver {
             (false, _) => self.advance_agent(path),
             // Other requests in flight may have had effects, so their results are recorded first.
             (true, true) => {}
-            (true, false) => self.end_agent(path, Err(cancelled())),
+            (true, false) => self.end_agent(path, Err(cancelled_failure())),
         }
     }
 
@@ -478,7 +478,7 @@ impl Driver {
             .map(|(path, _)| path.clone())
             .collect();
         for path in stopping {
-            self.end_agent(&path, Err(cancelled()));
+            self.end_agent(&path, Err(cancelled_failure()));
         }
     }
 }

@@ -61,7 +61,7 @@ impl Driver {
             }
             ActionResult::Healed { path, result, ms } => {
                 self.calling -= 1;
-                self.machine.healed(&path, result, now, ms)
+                self.machine.heal_event(&path, result, now, ms)
             }
             ActionResult::Woken { path, until } => {
                 if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
@@ -75,7 +75,7 @@ impl Driver {
                     // Cut off, because the run is stopping.
                     return;
                 }
-                match self.machine.waited(&path, now) {
+                match self.machine.wait_end_event(&path, now) {
                     Some(event) => event,
                     None if self.machine.is_waiting(&path) => {
                         self.blocked_by = None;
@@ -87,7 +87,7 @@ impl Driver {
             ActionResult::Answered { question, answer } => {
                 self.calling -= 1;
                 match answer {
-                    Some((answer, by)) if self.machine.stopping().is_none() => Event::Answered {
+                    Some((answer, by)) if self.machine.stop_reason().is_none() => Event::Answered {
                         path: question.path,
                         answer,
                         by,

@@ -28,7 +28,7 @@ impl Driver {
 
     /// Returns why the run must stop now; `None` if it need not or is stopping already.
     pub(super) fn must_stop(&self) -> Option<Failure> {
-        if self.machine.stopping().is_some() {
+        if self.machine.stop_reason().is_some() {
             return None;
         }
         if self.stop.token.is_cancelled() {
@@ -51,13 +51,13 @@ impl Driver {
         for action in actions {
             let event = match action {
                 Ask::Call { path, attempt, .. } => {
-                    let failure = Err(crate::perform::cancelled());
+                    let failure = Err(crate::perform::cancelled_failure());
                     self.machine
                         .end_call(&path, attempt, failure, now, 0, false)
                 }
                 Ask::Heal { path, .. } => {
-                    let failure = Err(crate::perform::cancelled());
-                    self.machine.healed(&path, failure, now, 0)
+                    let failure = Err(crate::perform::cancelled_failure());
+                    self.machine.heal_event(&path, failure, now, 0)
                 }
                 Ask::Sleep { .. } | Ask::Question { .. } => continue,
             };

@@ -49,7 +49,7 @@ impl Inner {
         let until = from.saturating_add(ahead).unwrap_or(Timestamp::MAX);
         if matches!(self.parts.router.find(EVENTS), ToolLookup::Unknown { .. }) {
             // A server that cannot be started is reported when its tool is called.
-            drop(self.parts.router.listed().await);
+            drop(self.parts.router.list_servers().await);
         }
         let ToolLookup::Tool(events) = self.parts.router.find(EVENTS) else {
             return Ok(is_empty(

@@ -484,7 +484,7 @@ fn result(value: Value) -> Result<Value, Failure> {
     let class: FailureClass = read(&fail[0]);
     let failure = Failure::new(class, fail[1].as_str().unwrap());
     Err(match fail[2].as_str() {
-        Some("blocked") => failure.blocked(),
+        Some("blocked") => failure.mark_blocked(),
         Some("in_doubt") => failure.in_doubt(),
         _ => failure,
     })

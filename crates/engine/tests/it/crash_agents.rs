@@ -335,7 +335,7 @@ async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
             !matches!(message, Message::Assistant { text, .. } if text.starts_with("(not finished"))
         })
         .collect();
-    let finished = machine.finished().unwrap();
+    let finished = machine.end().unwrap();
     let expected = match finished.error {
         None => machine.messages(&root),
         Some(_) => machine.final_messages(&root),

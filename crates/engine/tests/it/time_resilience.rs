@@ -40,7 +40,11 @@ impl Times {
             }
             let failure = Failure::new(FailureClass::Network, "the server `gmail` was lost")
                 .outage(Outage::Server("gmail".to_owned()));
-            Err(if blocked { failure.blocked() } else { failure })
+            Err(if blocked {
+                failure.mark_blocked()
+            } else {
+                failure
+            })
         });
         down
     }

@@ -101,7 +101,7 @@ fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         // The provider could not parse the call that its own model wrote, and discards it.
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
             let message = format!("the model wrote a call that its provider cannot read: {word}");
-            return Err(ProviderFailure::passing(FailureClass::Other, message));
+            return Err(ProviderFailure::transient(FailureClass::Other, message));
         }
         other => StopReason::Other(other.to_owned()),
     });

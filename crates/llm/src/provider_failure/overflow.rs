@@ -96,7 +96,7 @@ impl ProviderFailure {
         let hint = "offer fewer tools (`agent.tools`), set `context_tokens` of the model to its context size, or use a model with a larger context";
         Self {
             overflow: Some(Box::new(overflow)),
-            ..Self::lasting(FailureClass::Limit, message).hint(hint)
+            ..Self::permanent(FailureClass::Limit, message).hint(hint)
         }
     }
 }

@@ -133,7 +133,7 @@ impl ProviderFailure {
         }
         let failed = Self {
             passing,
-            ..Self::lasting(class, message)
+            ..Self::permanent(class, message)
         };
         match hint(class, status, passing, words) {
             Some(hint) => failed.hint(hint),

@@ -33,7 +33,7 @@ pub(super) fn clean(draft: &mut Draft<'_>) {
             notes.push(format!("took {key} out of a list"));
         }
         let Value::String(text) = value else { continue };
-        let bare = json::unfenced(text);
+        let bare = json::strip_fence(text);
         let bare = match (key.as_str(), bare.split_once(':')) {
             ("schedule", Some((label, rest))) if label.eq_ignore_ascii_case("cron") => rest.trim(),
             _ => bare,
@@ -241,7 +241,7 @@ pub(super) fn words(draft: &mut Draft<'_>) {
         FireTime::Minutes(minutes) => ("interval_minutes", Value::from(minutes)),
         FireTime::At(at) => ("at", show(at, &zone).into()),
     };
-    let shown = json::spelled(&value).unwrap_or_default();
+    let shown = json::text_of_scalar(&value).unwrap_or_default();
     let note = format!("read {key} `{text}` as {field} `{shown}`");
     replace_timing(draft, &key, (field, value));
     draft.note(note);

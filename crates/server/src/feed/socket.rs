@@ -136,7 +136,7 @@ struct SocketEnd;
 impl Client {
     async fn serve(mut self, mut socket: WebSocket) {
         let stop = self.server.stop.clone();
-        let mut revoked = Box::pin(revocation::revoked(
+        let mut revoked = Box::pin(revocation::wait_until_revoked(
             Arc::clone(&self.server),
             self.caller.clone(),
         ));

@@ -19,7 +19,7 @@ const STEP: Duration = Duration::from_millis(2);
 
 /// Serves the home until the client closes its stream.
 pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
-    let app = Arc::new(App::following(workspace)?);
+    let app = Arc::new(App::open_following(workspace)?);
     let delivery = app.start_delivery();
     let served = app.block_on(serve(Arc::clone(&app)));
     app.stop_delivery(delivery);

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
             Read,
             list,
         ),
-        Route::waiting::<_, _, ChatReply>(
+        Route::new_waiting::<_, _, ChatReply>(
             Post,
             "/api/v1/chats",
             "Send a message to an agent; `Idempotency-Key` is its permanent key",
@@ -55,7 +55,7 @@ pub(super) fn routes() -> Vec<Route> {
             Admin,
             delete,
         ),
-        Route::waiting::<_, _, ChatReply>(
+        Route::new_waiting::<_, _, ChatReply>(
             Post,
             "/api/v1/chats/{id}/resume",
             "Resume an interrupted answer",

@@ -28,8 +28,14 @@ pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read, Run};
     use Verb::{Get, Post};
     vec![
-        Route::waiting::<_, _, RunPage>(Get, "/api/v1/runs", "List runs, newest first", Read, list)
-            .always_ok(),
+        Route::new_waiting::<_, _, RunPage>(
+            Get,
+            "/api/v1/runs",
+            "List runs, newest first",
+            Read,
+            list,
+        )
+        .always_ok(),
         Route::new(
             Post,
             "/api/v1/runs/prune",
@@ -37,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             Admin,
             prune,
         ),
-        Route::waiting::<_, _, RunDocument>(
+        Route::new_waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs",
             "Start a run; `Idempotency-Key` is its permanent key",
@@ -74,14 +80,14 @@ pub(super) fn routes() -> Vec<Route> {
             Run,
             cancel,
         ),
-        Route::waiting::<_, _, RunDocument>(
+        Route::new_waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs/{id}/resume",
             "Continue a run that waits, failed or was interrupted",
             Run,
             resume,
         ),
-        Route::waiting::<_, _, RunDocument>(
+        Route::new_waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs/{id}/rerun",
             "Repeat a run",

@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
             catalog,
         ),
         Route::new(Get, "/api/v1/tools/{name}", "One tool", Read, show),
-        Route::waiting::<_, _, ToolReply>(
+        Route::new_waiting::<_, _, ToolReply>(
             Post,
             "/api/v1/tools/{name}/call",
             "Call a tool; no run is recorded",

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::checks::ToolChecks;
 use crate::app;
 use crate::telegram::{self, Bot};
-use crate::words::counted;
+use crate::words::format_count;
 use deft_channels::LiveChannel;
 use deft_config::Config;
 use deft_config::{Home, config_file, host_zone};
@@ -185,7 +185,7 @@ impl Follower {
 /// Logs how many skills now fire at other times, if any.
 pub(super) fn report_zone(moved: usize, zone: &TimeZone) {
     if moved > 0 {
-        let (skills, zone) = (counted(moved, "skill"), deft_schedule::zone_name(zone));
+        let (skills, zone) = (format_count(moved, "skill"), deft_schedule::zone_name(zone));
         tracing::info!("time zone changed to `{zone}`: rescheduled {skills}");
     }
 }
@@ -204,7 +204,7 @@ async fn ask_servers(
     let mut told = Vec::new();
     let mut unfit = None;
     loop {
-        let failed = engine.router().listed().await;
+        let failed = engine.router().list_servers().await;
         checks.run(&engine);
         let problem = channel.tool_problem().await;
         if let (Some((problem, hint)), true) = (&problem, problem != unfit) {

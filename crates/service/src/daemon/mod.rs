@@ -37,7 +37,7 @@ use crate::doorbell::{self, Ring};
 use crate::lock::Lock;
 use crate::runs::Runner;
 use crate::telemetry::{Metrics, TraceExport};
-use crate::words::counted;
+use crate::words::format_count;
 use crate::workspace::Workspace;
 use crate::{listener, store, talk, telegram};
 
@@ -384,7 +384,7 @@ fn warn(registry: &Registry, home: &Home) {
         }
     }
     if hidden > 0 {
-        let files = counted(hidden, "skill file");
+        let files = format_count(hidden, "skill file");
         let hint = "`deft skills doctor` lists them";
         tracing::warn!(hint, "{files} hidden by files with the same skill name");
     }

@@ -144,7 +144,9 @@ impl SkillOffers {
             return Ok(start(name, inputs));
         }
         let library = app.engine.library();
-        let command = library.commands(&self.set.all).named(name, inputs.clone());
+        let command = library
+            .commands(&self.set.all)
+            .resolve_named(name, inputs.clone());
         Ok(match command.map_err(|problems| refusal(&problems))? {
             Command::Run { skill, inputs } => start(skill.skill.id.as_str(), inputs),
             Command::Template(_) => start(name, inputs),

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::refused;
+use super::refused_failure;
 use super::source::Source;
 use crate::app::{self, App};
 use crate::lock::Lock;
@@ -107,7 +107,7 @@ fn update(app: &App, name: &str, changes: Value) -> Result<StoredSkill, Error> {
 /// Returns the trigger config of a record, after checking that the words mean a time in the future.
 pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done<Value> {
     let place = read_zone(app, zone)?;
-    let when = parse_future(words, &place, Timestamp::now()).map_err(refused)?;
+    let when = parse_future(words, &place, Timestamp::now()).map_err(refused_failure)?;
     Ok(match (when, zone) {
         (FireTime::Cron(_) | FireTime::At(_), Some(zone)) => {
             json!({"when": words, "timezone": zone})
@@ -122,7 +122,7 @@ pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done
 /// Parses the given zone; `None` is the zone of the home.
 pub(crate) fn read_zone(app: &App, name: Option<&str>) -> Done<TimeZone> {
     match name {
-        Some(name) => parse_zone(name).map_err(refused),
+        Some(name) => parse_zone(name).map_err(refused_failure),
         None => Ok(app.zone.clone()),
     }
 }

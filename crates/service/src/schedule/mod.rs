@@ -99,7 +99,7 @@ pub fn preview(
         ..moment
     };
     let schedule = deft_schedule::parse_schedule(expression, &moment.zone, moment.now);
-    let schedule = schedule.map_err(refused)?;
+    let schedule = schedule.map_err(refused_failure)?;
     Ok(upcoming(&schedule, moment.zone, from, request.count))
 }
 
@@ -109,7 +109,7 @@ fn preview_moment(workspace: &Workspace, zone: Option<&str>) -> Done<Moment> {
         return workspace.home_to_read().map(|home| home.moment());
     };
     Ok(Moment {
-        zone: deft_schedule::parse_zone(name).map_err(refused)?,
+        zone: deft_schedule::parse_zone(name).map_err(refused_failure)?,
         ..system_moment()
     })
 }
@@ -172,13 +172,13 @@ fn view(skill: &ScheduledSkill, next: Option<Timestamp>, now: Timestamp) -> Sche
 
 /// Parses an instant; without an offset it is wall time in `zone`.
 fn instant(text: &str, zone: &TimeZone) -> Done<Timestamp> {
-    deft_schedule::parse_at(text, zone).map_err(refused)
+    deft_schedule::parse_at(text, zone).map_err(refused_failure)
 }
 
 fn instant_or(text: Option<&str>, zone: &TimeZone, default: Timestamp) -> Done<Timestamp> {
     text.map_or(Ok(default), |text| instant(text, zone))
 }
 
-pub(crate) fn refused(error: deft_schedule::Error) -> Failure {
+pub(crate) fn refused_failure(error: deft_schedule::Error) -> Failure {
     Failure::input("schedule", error.message).maybe_hint(error.hint)
 }

@@ -60,7 +60,7 @@ async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, Ca
     let probe = Box::pin(opened.router.probe(&name)).await?;
     let class = if probe.error.is_some() {
         // Does not retry the start that has just failed, but returns its failure class.
-        let failed = opened.router.listed().await;
+        let failed = opened.router.list_servers().await;
         failed.first().map(|(_, failure)| failure.class)
     } else {
         None

@@ -114,7 +114,7 @@ async fn finish(
     opened: CatalogRouter,
     sign_in: SignInView,
 ) -> Done<WithWarnings<SignInResult>> {
-    let failed = opened.router.listed().await.pop();
+    let failed = opened.router.list_servers().await.pop();
     let error = failed.map(|(_, failure)| failure.message);
     let store = store::open(&home)?;
     remember(&*store, &server, error.as_deref()).await;

@@ -56,7 +56,7 @@ pub fn configure(workspace: &Workspace, choice: &ModelChoice) -> Done<SetupModel
 }
 
 /// Returns the model that agents use. With several models and no selection, it is the first one.
-pub fn configured(workspace: &Workspace) -> Done<Option<SetupModel>> {
+pub fn configured_model(workspace: &Workspace) -> Done<Option<SetupModel>> {
     let home = workspace.home()?;
     if let Some(name) = &home.config.agent.llm {
         return Ok(Some(describe(&home, name)));

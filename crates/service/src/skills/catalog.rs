@@ -241,7 +241,7 @@ impl SkillCatalog {
         };
         let records = app.block_on(app.engine.library().record_skills());
         let records = records.map_err(|error| app::failure(&error))?;
-        Ok((self.snapshot.joined(records), Some(app)))
+        Ok((self.snapshot.join(records), Some(app)))
     }
 }
 

@@ -134,7 +134,7 @@ impl Export {
     /// Returns the content of the only file; fails if there are several.
     pub fn only_text(&self) -> Done<String> {
         let [only] = self.files.as_slice() else {
-            let count = crate::words::counted(self.files.len(), "file");
+            let count = crate::words::format_count(self.files.len(), "file");
             return Err(
                 Failure::input("many_files", format!("{count} cannot be printed as one"))
                     .hint("`--to DIR` writes them, `--json` prints them in one document"),

@@ -93,7 +93,7 @@ fn switched(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
 fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     let library = app.engine.library();
     // A plan that cannot be read is reported when the skill runs.
-    let pinned = app.block_on(library.pinned(&row.text.skill, &row.text.revision));
+    let pinned = app.block_on(library.find_pinned(&row.text.skill, &row.text.revision));
     let mut tools: BTreeSet<&str> = row.text.required_tools.iter().map(String::as_str).collect();
     if let Ok(pinned) = &pinned {
         tools.extend(pinned.plan.tools());

@@ -214,7 +214,7 @@ impl Talk for Host {
 
     fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
         Box::pin(async move {
-            let found = self.engine.unanswered(conversation).await;
+            let found = self.engine.unanswered_messages(conversation).await;
             let found = found.map_err(|error| failure(&error))?;
             let found = found.into_iter().map(|one| UnansweredMessage {
                 run: one.run.id,

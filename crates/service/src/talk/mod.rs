@@ -30,7 +30,7 @@ use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, ConversationView, Prom
 use crate::ask::{Answer, Question, Response};
 #[cfg(test)]
 use crate::ask::{Operation, StepPath};
-use crate::words::counted;
+use crate::words::format_count;
 
 pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
@@ -70,7 +70,7 @@ pub struct Say {
 /// Formats the usage of a chat for display.
 pub fn describe_usage(usage: &ChatUsage) -> String {
     let calls = usize::try_from(usage.llm_calls).unwrap_or(usize::MAX);
-    let calls = counted(calls, "call");
+    let calls = format_count(calls, "call");
     let tokens = format!(
         "{} tokens in, {} out",
         usage.input_tokens, usage.output_tokens

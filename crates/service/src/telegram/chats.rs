@@ -386,7 +386,7 @@ impl Shared {
     async fn typing<T>(&self, chat: &str) -> T {
         loop {
             // Failures to show it are ignored.
-            drop(self.client().typing(chat).await);
+            drop(self.client().show_typing(chat).await);
             tokio::time::sleep(self.bot.pace.typing).await;
         }
     }

@@ -199,7 +199,7 @@ impl Metrics {
         if begins.contains(&before.event_type()) {
             return Ok(Some(fold));
         }
-        let earlier = self.engine.published(&row, 0).await;
+        let earlier = self.engine.published_events(&row, 0).await;
         let Some(earlier) = read_or_log(earlier, "the events of a run to count") else {
             return Ok(None);
         };

@@ -61,7 +61,7 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
     }
     let (opened, failed) = if query.refresh {
         let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
-        let failed = opened.router.listed().await;
+        let failed = opened.router.list_servers().await;
         // Tell a running daemon to query its own connections again.
         doorbell::ring(&home.path, Ring::Tools);
         (opened, failed)

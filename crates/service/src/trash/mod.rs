@@ -16,7 +16,7 @@ use deft_wire::trash::{TrashEntry, TrashKind, UndoResult};
 use deft_wire::{Done, Failure};
 
 use crate::app::{self, App};
-use crate::words::counted;
+use crate::words::format_count;
 use crate::workspace::Workspace;
 use bin::{KeptEntry, NewEntry, TrashBin};
 
@@ -100,7 +100,7 @@ pub(crate) async fn put_conversation(engine: &Engine, home: &Path, id: &str) -> 
         return Ok(());
     };
     let messages = usize::try_from(row.message_count).unwrap_or(usize::MAX);
-    let what = format!("chat `{id}` with {}", counted(messages, "message"));
+    let what = format!("chat `{id}` with {}", format_count(messages, "message"));
     let new = TrashBin::new(home).add(TrashKind::Conversation, what)?;
     write(engine, &new, TrashItem::Conversation(id.to_owned())).await?;
     new.finish()
@@ -108,7 +108,7 @@ pub(crate) async fn put_conversation(engine: &Engine, home: &Path, id: &str) -> 
 
 /// Copies runs and their results to the trash. The caller deletes them.
 pub(crate) async fn put_runs(engine: &Engine, home: &Path, runs: &[RunId]) -> Done<()> {
-    let what = counted(runs.len(), "run");
+    let what = format_count(runs.len(), "run");
     let new = TrashBin::new(home).add(TrashKind::Runs, what)?;
     for piece in runs.chunks(PIECE) {
         write(engine, &new, TrashItem::Runs(piece.to_vec())).await?;

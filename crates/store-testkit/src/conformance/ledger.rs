@@ -334,7 +334,7 @@ pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
 
 pub(super) async fn a_lost_lease_reserves_nothing(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    let fenced = Err(Error::fenced(&id("r1")));
+    let fenced = Err(Error::fenced_error(&id("r1")));
     store.release(vec!["me".to_owned()], at(9)).await.unwrap();
     let late = store.reserve(&lease, want("k", 1, &[free("s")])).await;
     assert_eq!(late, fenced);

@@ -151,7 +151,7 @@ impl State {
             return;
         }
         let by = run.row.cancel_by.get_or_insert_with(|| by.to_owned());
-        let error = backend::cancelled(by);
+        let error = backend::cancelled_error(by);
         if run.row.status == RunStatus::Running {
             run.nudged = earlier(run.nudged, Some(at));
         } else {

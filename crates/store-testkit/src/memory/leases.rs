@@ -85,7 +85,7 @@ impl State {
     pub(super) fn append(&mut self, lease: &Lease, batch: Batch) -> Result<AppendResult, Error> {
         let held = |run: &Run| run.row.status == RunStatus::Running && run.token == lease.token;
         let n = self.find(&lease.run).filter(|n| held(&self.runs[*n]));
-        let n = n.ok_or_else(|| Error::fenced(&lease.run))?;
+        let n = n.ok_or_else(|| Error::fenced_error(&lease.run))?;
         self.people.check_free(&batch.writes)?;
         if let RunState::Finish(finish) = &batch.then {
             self.skills.check(finish.aftermath.as_deref())?;

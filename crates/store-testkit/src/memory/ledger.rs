@@ -42,7 +42,7 @@ impl State {
             run.row.status == RunStatus::Running && run.token == lease.token
         };
         let n = self.find(&lease.run).filter(held);
-        let n = n.ok_or_else(|| Error::fenced(&lease.run))?;
+        let n = n.ok_or_else(|| Error::fenced_error(&lease.run))?;
         Ok(self.books.reserve(n, wish))
     }
 }

@@ -37,7 +37,7 @@ impl Run {
             limit: run.skill_limit,
             events: Vec::new(),
             asked: Vec::new(),
-            row: RunRow::queued(run),
+            row: RunRow::queued_row(run),
         }
     }
 }

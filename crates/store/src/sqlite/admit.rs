@@ -181,7 +181,7 @@ struct NewRun {
 
 /// Returns the run as it will be queued, with its turn among the active runs of its skill.
 fn new_run(run: &Admission, turn: i64) -> NewRun {
-    let mut row = RunRow::queued(run);
+    let mut row = RunRow::queued_row(run);
     row.admitted_at = row::rounded(row.admitted_at);
     row.slot = row.slot.map(row::rounded);
     NewRun {

@@ -23,7 +23,7 @@ pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<Ap
         damage::read_by(row, "run", &lease.run, || Ok((row.get(0)?, row.get(1)?)))
     });
     let Some((n, cancel_by)) = held.optional()? else {
-        return Err(Error::fenced(&lease.run).into());
+        return Err(Error::fenced_error(&lease.run).into());
     };
     check_questions(db, &batch.writes)?;
     let (first_seq, usage) = apply(db, n, batch)?;

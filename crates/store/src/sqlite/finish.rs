@@ -110,7 +110,7 @@ fn cancelled(by: &str, at: Timestamp) -> Finish {
     Finish {
         outcome: Outcome::Cancelled,
         outputs: None,
-        error: Some(backend::cancelled(by)),
+        error: Some(backend::cancelled_error(by)),
         aftermath: None,
         at,
     }

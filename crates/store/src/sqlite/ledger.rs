@@ -23,7 +23,7 @@ pub(super) fn reserve(
         row.get(0)
     });
     let Some(n) = held.optional()? else {
-        return Err(Error::fenced(&lease.run).into());
+        return Err(Error::fenced_error(&lease.run).into());
     };
     for limit in &wish.scopes {
         let balance = balance(db, &limit.scope, n, &wish.key)?;

@@ -370,7 +370,7 @@ mod tests {
             ("any(y.title() for y in x)", None),
         ] {
             let condition = Condition::parse(text).unwrap();
-            let found = condition.unsupported();
+            let found = condition.first_unsupported();
             let found = found.map(|(what, span)| (what.as_str(), span.clone()));
             assert_eq!(found, expected, "{text}");
         }

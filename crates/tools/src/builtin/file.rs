@@ -103,7 +103,7 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
                 return Err(
                     Failure::new(FailureClass::NotFound, "writing files is disabled")
                         .hint("set `tools.file.write = true`")
-                        .blocked(),
+                        .mark_blocked(),
                 );
             }
             blocking(move || work(&options, &arguments)).await

@@ -159,7 +159,7 @@ fn candidate(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
             "no folders are configured for the `file` tools",
         )
         .hint("list folders in `tools.file.folders`")
-        .blocked());
+        .mark_blocked());
     };
     let path = Path::new(given);
     if given.is_empty()

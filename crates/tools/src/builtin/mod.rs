@@ -138,7 +138,7 @@ impl Definition {
 
     /// Marks a tool that repairs and checks its own arguments: the router skips the schema check.
     #[must_use]
-    pub fn unchecked(mut self) -> Self {
+    pub fn skip_check(mut self) -> Self {
         self.checked = false;
         self
     }
@@ -232,8 +232,8 @@ impl BuiltinTool {
         let message = format!("the tool `{}` is disabled", self.name());
         let failure = Failure::new(FailureClass::NotFound, message);
         match self.requirement {
-            Some(needs) => failure.hint(needs.remedy).blocked(),
-            None => failure.blocked(),
+            Some(needs) => failure.hint(needs.remedy).mark_blocked(),
+            None => failure.mark_blocked(),
         }
     }
 

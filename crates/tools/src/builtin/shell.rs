@@ -124,7 +124,7 @@ fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failu
         return Err(
             Failure::new(FailureClass::NotFound, "`shell.run` is disabled")
                 .hint("`deft config set tools.shell.enabled true` enables it")
-                .blocked(),
+                .mark_blocked(),
         );
     }
     let argv: Vec<String> = match arguments.get("command") {

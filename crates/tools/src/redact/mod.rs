@@ -102,11 +102,11 @@ impl Redaction {
             return value;
         }
         match value {
-            Value::String(text) => Value::String(self.owned(text)),
+            Value::String(text) => Value::String(self.redact_owned(text)),
             Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
             Value::Object(fields) => fields
                 .into_iter()
-                .map(|(name, field)| (self.owned(name), self.value(field)))
+                .map(|(name, field)| (self.redact_owned(name), self.value(field)))
                 .collect(),
             Value::Number(number) => {
                 let text = number.to_string();
@@ -124,13 +124,13 @@ impl Redaction {
     /// Removes all secrets from a failure's message and hint.
     pub fn failure(&self, failure: Failure) -> Failure {
         Failure {
-            message: self.owned(failure.message),
-            hint: failure.hint.map(|hint| self.owned(hint)),
+            message: self.redact_owned(failure.message),
+            hint: failure.hint.map(|hint| self.redact_owned(hint)),
             ..failure
         }
     }
 
-    pub(crate) fn owned(&self, text: String) -> String {
+    pub(crate) fn redact_owned(&self, text: String) -> String {
         match self.text(&text) {
             // Moved, not copied: the text may be large.
             Cow::Borrowed(_) => text,

@@ -88,10 +88,10 @@ impl Router {
                     ));
                 };
                 let router = Router { inner };
-                router.listed().await;
+                router.list_servers().await;
                 let words = args.get("search").and_then(Value::as_str);
                 let words = words.filter(|words| !words.trim().is_empty());
-                Ok(words.map_or_else(|| router.catalog(), |words| router.fitting(words)))
+                Ok(words.map_or_else(|| router.catalog(), |words| router.search_catalog(words)))
                     as Result<Value, Failure>
             }
         });
@@ -192,11 +192,11 @@ impl Router {
 
     /// Waits until every enabled server has listed its tools or failed to, all in parallel; returns the
     /// failures.
-    pub async fn listed(&self) -> Vec<(String, Failure)> {
+    pub async fn list_servers(&self) -> Vec<(String, Failure)> {
         self.ask(self.servers_to_ask(None), None).await
     }
 
-    /// Like [`listed`](Self::listed), for one name. A full name concerns one server. Once a bare name
+    /// Like [`list_servers`](Self::list_servers), for one name. A full name concerns one server. Once a bare name
     /// is found, the other servers get only a short time to list it too: a server that hangs must not
     /// block the tools of all others.
     pub(super) async fn ask_for(&self, name: &str) -> Vec<(String, Failure)> {
@@ -221,7 +221,10 @@ impl Router {
                 // Checks the index too: a listing that is not in it yet is waited for.
                 server.is_listed()
                     && !server.is_stale()
-                    && !index.unlisted().iter().any(|name| name == server.name())
+                    && !index
+                        .unlisted_servers()
+                        .iter()
+                        .any(|name| name == server.name())
             }
         };
         candidates
@@ -234,7 +237,12 @@ impl Router {
     pub(super) fn to_ask(&self, index: &Index) -> Vec<String> {
         let stale = self.stale().into_iter();
         let stale = stale.map(|server| server.name().to_owned());
-        let mut servers: Vec<String> = index.unlisted().iter().cloned().chain(stale).collect();
+        let mut servers: Vec<String> = index
+            .unlisted_servers()
+            .iter()
+            .cloned()
+            .chain(stale)
+            .collect();
         servers.sort();
         servers.dedup();
         servers
@@ -321,8 +329,12 @@ impl Router {
         let servers = self.inner.servers.lock();
         let named = name
             .split_once('.')
-            .and_then(|(server, tool)| servers.get(server)?.disabled(tool));
-        named.or_else(|| servers.values().find_map(|server| server.disabled(name)))
+            .and_then(|(server, tool)| servers.get(server)?.disabled_failure(tool));
+        named.or_else(|| {
+            servers
+                .values()
+                .find_map(|server| server.disabled_failure(name))
+        })
     }
 
     async fn ask(&self, servers: Vec<Arc<Server>>, name: Option<&str>) -> Vec<(String, Failure)> {

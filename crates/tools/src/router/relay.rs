@@ -86,10 +86,10 @@ impl Router {
         };
         let name = format!("{}.{}", request.server, call.params.name);
         let Lookup::One(entry) = self.inner.index.load().lookup(&name) else {
-            return Err(crate::index::missing(&name, &[]).into());
+            return Err(crate::index::unknown_tool(&name, &[]).into());
         };
         if !matches!(&entry.target, Target::Server(other) if Arc::ptr_eq(other, &server)) {
-            return Err(crate::index::missing(&name, &[]).into());
+            return Err(crate::index::unknown_tool(&name, &[]).into());
         }
         let given = call.params.arguments.take();
         let is_empty = given.is_none();

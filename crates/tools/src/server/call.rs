@@ -32,7 +32,7 @@ impl Server {
         let outcome = self.attempt(tool, arguments, mark, limit).await;
         let redaction = self.redaction.load();
         let outcome = outcome
-            .map(|answer| answer.redacted(&redaction))
+            .map(|answer| answer.redact(&redaction))
             .map_err(|failure| redaction.failure(failure))
             .map_err(|failure| self.with_outage(failure));
         if let Err(failure) = &outcome {
@@ -173,7 +173,7 @@ impl Server {
         match (fault.transport, link.is_closed()) {
             // The task that follows the connection counts this failure.
             (true, true) => {}
-            (true, false) => self.breaker.lock().failed(Instant::now()),
+            (true, false) => self.breaker.lock().record_failure(Instant::now()),
             (false, _) => self.answered(),
         }
         if fault.transport {
@@ -193,7 +193,7 @@ impl Server {
     /// Records that the server answered, with any result.
     pub(super) fn answered(&self) {
         self.stats.losses.store(0, Ordering::Relaxed);
-        self.breaker.lock().succeeded();
+        self.breaker.lock().record_success();
     }
 
     pub(super) fn check_tool_exists(&self, tool: &str) -> Result<(), Failure> {
@@ -217,7 +217,7 @@ impl<'a> BreakerTrial<'a> {
 
 impl Drop for BreakerTrial<'_> {
     fn drop(&mut self) {
-        self.0.breaker.lock().undecided(Instant::now());
+        self.0.breaker.lock().record_no_result(Instant::now());
     }
 }
 

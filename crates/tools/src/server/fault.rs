@@ -325,7 +325,7 @@ pub(super) fn slow_start(server: &str, allowed: &str, watch: &Watch) -> Failure 
         ),
     )
     .hint("raise its `startup_timeout`")
-    .blocked()
+    .mark_blocked()
 }
 
 /// Returns the failure of a call to a server whose circuit is open.
@@ -341,7 +341,7 @@ pub(super) fn circuit_open(server: &str, wait: Duration, last: Option<&str>) -> 
         ),
     )
     .hint(format!("`deft mcp probe {server}` tries it now"))
-    .blocked()
+    .mark_blocked()
 }
 
 pub(super) fn disabled(server: &str) -> Failure {
@@ -352,7 +352,7 @@ pub(super) fn disabled(server: &str) -> Failure {
     .hint(format!(
         "`deft config set mcp_servers.{server}.enabled true` enables it"
     ))
-    .blocked()
+    .mark_blocked()
 }
 
 /// Returns the failure of a call of a disabled tool.
@@ -363,7 +363,7 @@ pub(super) fn disabled_tool(server: &str, tool: &DisabledTool) -> Failure {
         format!("the tool `{name}` of the server `{server}` is disabled: {reason}"),
     )
     .hint("the server is faulty; `deft mcp probe` lists its tools")
-    .blocked()
+    .mark_blocked()
 }
 
 pub(super) fn closed(server: &str) -> Failure {
@@ -371,7 +371,7 @@ pub(super) fn closed(server: &str) -> Failure {
         FailureClass::Network,
         format!("the server `{server}` is shut down"),
     )
-    .blocked()
+    .mark_blocked()
 }
 
 /// Returns the failure of a call whose tool the server no longer lists.
@@ -381,7 +381,7 @@ pub(super) fn removed_tool(server: &str, tool: &str) -> Failure {
         format!("the server `{server}` no longer has the tool `{tool}`"),
     )
     .hint("`deft tools list` shows all tools")
-    .blocked()
+    .mark_blocked()
 }
 
 pub(super) fn unusable(server: &str, problem: &str) -> Failure {
@@ -389,7 +389,7 @@ pub(super) fn unusable(server: &str, problem: &str) -> Failure {
         FailureClass::Invalid,
         format!("the server `{server}` cannot be used: {problem}"),
     )
-    .blocked()
+    .mark_blocked()
 }
 
 /// The server asks for input from a person in the middle of a call, which nothing here can answer.

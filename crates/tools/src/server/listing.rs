@@ -47,10 +47,10 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
         source: server.options.source(),
         era,
         protocol: version
-            .map(|version| redaction.owned(version.to_string()))
+            .map(|version| redaction.redact_owned(version.to_string()))
             .unwrap_or_default(),
         implementation: implementation
-            .map(|it| shortened(&redaction.owned(format!("{} {}", it.name, it.version)))),
+            .map(|it| shortened(&redaction.redact_owned(format!("{} {}", it.name, it.version)))),
         tools,
         disabled,
         skills,

@@ -94,7 +94,7 @@ impl Server {
                 self.answered();
             }
             Ok(Err(error)) => {
-                probe.error = Some(self.redaction.load().owned(error.to_string()));
+                probe.error = Some(self.redaction.load().redact_owned(error.to_string()));
             }
             Err(_) => probe.error = Some("it did not list its tools in time".to_owned()),
         }

@@ -284,7 +284,7 @@ impl Server {
     }
 
     /// Returns why a listed tool cannot be called; `None` if it is not disabled.
-    pub(crate) fn disabled(&self, tool: &str) -> Option<Failure> {
+    pub(crate) fn disabled_failure(&self, tool: &str) -> Option<Failure> {
         let catalog = self.catalog()?;
         let found = catalog.disabled.iter().find(|other| other.name == tool)?;
         Some(fault::disabled_tool(&self.name, found))

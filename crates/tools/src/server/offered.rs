@@ -94,7 +94,7 @@ impl Server {
         let made_at = self.offered.changes.load(Ordering::SeqCst);
         let listed = self.list_offers(&link).await;
         if let Err(problem) = &listed {
-            let problem = self.redaction.load().owned(problem.to_string());
+            let problem = self.redaction.load().redact_owned(problem.to_string());
             tracing::warn!(
                 server = self.name,
                 problem,

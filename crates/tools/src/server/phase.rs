@@ -54,7 +54,9 @@ impl Server {
         self.admit()?;
         let connected = self.connection(false).await;
         // A listing is not a call: beyond the start it proves nothing about the server.
-        self.breaker.lock().undecided(std::time::Instant::now());
+        self.breaker
+            .lock()
+            .record_no_result(std::time::Instant::now());
         connected.map(drop)
     }
 
@@ -150,9 +152,9 @@ impl Server {
             let message = format!("{} (while it listed its tools)", fault.failure.message);
             if fault.failure.class == FailureClass::Auth {
                 // Only the hint how to sign in matters then.
-                return fault.failure.blocked();
+                return fault.failure.mark_blocked();
             }
-            Failure::new(FailureClass::Network, message).blocked()
+            Failure::new(FailureClass::Network, message).mark_blocked()
         })?;
         Ok((link, service, catalog))
     }
@@ -201,11 +203,15 @@ impl Server {
     /// needs no delay: the server works.
     fn count_failure(&self) -> Duration {
         if self.needs_sign_in() {
-            self.breaker.lock().undecided(std::time::Instant::now());
+            self.breaker
+                .lock()
+                .record_no_result(std::time::Instant::now());
             return Duration::ZERO;
         }
         let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
-        self.breaker.lock().failed(std::time::Instant::now());
+        self.breaker
+            .lock()
+            .record_failure(std::time::Instant::now());
         backoff(failures)
     }
 
@@ -359,7 +365,7 @@ pub(super) async fn relist(server: &Arc<Server>, link: &Link) {
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no answer in time".to_owned(),
     };
-    let problem = server.redaction.load().owned(problem);
+    let problem = server.redaction.load().redact_owned(problem);
     let problem: String = problem.chars().take(300).collect();
     tracing::warn!(
         server = server.name,

@@ -247,7 +247,7 @@ impl Server {
         match error {
             RelayError::Protocol(error) => RelayError::Protocol(ErrorData::new(
                 error.code,
-                redaction.owned(error.message.into_owned()),
+                redaction.redact_owned(error.message.into_owned()),
                 error.data.map(|data| redaction.value(data)),
             )),
             RelayError::Failure(failure) => RelayError::from(redaction.failure(*failure)),

@@ -27,8 +27,8 @@ use super::{Server, fault};
 use crate::limit::Limit;
 use crate::redact::Redaction;
 use crate::remote_skill::{
-    RefusedSkill, RemoteFile, RemoteSkill, SKILL_MD, SkillListing, changed, check_file,
-    check_frontmatter, read_entry, unlisted,
+    RefusedSkill, RemoteFile, RemoteSkill, SKILL_MD, SkillListing, changed_content, check_file,
+    check_frontmatter, read_entry, unlisted_file,
 };
 
 /// The name of the extension.
@@ -63,7 +63,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Option<SkillListing> {
     let pages = pages(link, &server.name, &redaction, server.max_reply_bytes);
     let problem = match tokio::time::timeout(LISTING, pages).await {
         Ok(Ok(listing)) => return Some(listing),
-        Ok(Err(error)) => redaction.owned(error.to_string()),
+        Ok(Err(error)) => redaction.redact_owned(error.to_string()),
         Err(_) => "no answer in time".to_owned(),
     };
     let problem: String = problem.chars().take(300).collect();
@@ -221,7 +221,7 @@ impl Server {
             Some(file) => &file.uri,
             // Without a list of files, only the URI of `SKILL.md` is known.
             None if is_dynamic && path == SKILL_MD => &skill.uri,
-            None => return Err(unlisted(skill, path)),
+            None => return Err(unlisted_file(skill, path)),
         };
         let answer = self.within(async |link| read(&link, uri).await).await?;
         let content = content(skill, path, uri, answer)?;
@@ -232,7 +232,7 @@ impl Server {
     /// Removes secrets from a file's content, as from results of tools.
     fn bytes_without_secrets(&self, content: Vec<u8>) -> Vec<u8> {
         match String::from_utf8(content) {
-            Ok(text) => self.redaction.load().owned(text).into_bytes(),
+            Ok(text) => self.redaction.load().redact_owned(text).into_bytes(),
             Err(binary) => binary.into_bytes(),
         }
     }
@@ -262,7 +262,7 @@ impl Server {
         let outcome = outcome.and_then(|outcome| outcome);
         match &outcome {
             Ok(_) => self.answered(),
-            Err(_) => self.breaker.lock().undecided(Instant::now()),
+            Err(_) => self.breaker.lock().record_no_result(Instant::now()),
         }
         outcome.map_err(|failure| self.redaction.load().failure(failure))
     }
@@ -306,7 +306,11 @@ fn content(
 ) -> Result<Vec<u8>, Failure> {
     let mut contents = answer.contents.into_iter();
     let (Some(only), None) = (contents.next(), contents.next()) else {
-        return Err(changed(skill, path, "the answer has not one content"));
+        return Err(changed_content(
+            skill,
+            path,
+            "the answer has not one content",
+        ));
     };
     let (of, content) = match only {
         ResourceContents::TextResourceContents { uri, text, .. } => (uri, Some(text.into_bytes())),
@@ -316,9 +320,14 @@ fn content(
         _ => (String::new(), None),
     };
     if of != uri {
-        return Err(changed(skill, path, "the answer is about another address"));
+        return Err(changed_content(
+            skill,
+            path,
+            "the answer is about another address",
+        ));
     }
-    content.ok_or_else(|| changed(skill, path, "the answer has no content that can be read"))
+    content
+        .ok_or_else(|| changed_content(skill, path, "the answer has no content that can be read"))
 }
 
 fn check(

@@ -63,7 +63,7 @@ async fn listen_at(
 }
 
 fn cut(redaction: &Redaction, line: &[u8]) -> String {
-    let mut text = redaction.owned(String::from_utf8_lossy(line).into_owned());
+    let mut text = redaction.redact_owned(String::from_utf8_lossy(line).into_owned());
     text.truncate(text.floor_char_boundary(KEPT));
     text
 }

@@ -125,7 +125,7 @@ fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
         format!("the server `{name}` could not be started: `{program}`: {reason}"),
     )
     .hint("check `command` and `cwd` in the configuration")
-    .blocked()
+    .mark_blocked()
 }
 
 impl Transport<RoleClient> for Process {

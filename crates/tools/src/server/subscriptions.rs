@@ -98,7 +98,7 @@ impl Server {
             match follow(link, uri, Some(era)).await {
                 Ok(keeper) => known.keeper = keeper,
                 Err(problem) => {
-                    let problem = self.redaction.load().owned(problem.to_string());
+                    let problem = self.redaction.load().redact_owned(problem.to_string());
                     tracing::warn!(server = self.name, uri, problem, "no longer followed");
                 }
             }

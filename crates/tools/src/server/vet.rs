@@ -92,7 +92,7 @@ impl VettedListing {
     fn disable(&mut self, name: String, reason: &str) {
         let shown: String = self
             .redaction
-            .owned(name)
+            .redact_owned(name)
             .chars()
             .take(MAX_NAME_LEN)
             .collect();
@@ -151,8 +151,8 @@ fn redacted(info: ToolInfo, redaction: &Redaction) -> ToolInfo {
     }
     let schema = |schema: Arc<Value>| Arc::new(redaction.value(Arc::unwrap_or_clone(schema)));
     ToolInfo {
-        title: info.title.map(|title| redaction.owned(title)),
-        description: redaction.owned(info.description),
+        title: info.title.map(|title| redaction.redact_owned(title)),
+        description: redaction.redact_owned(info.description),
         input_schema: schema(info.input_schema),
         output_schema: info.output_schema.map(schema),
         ..info

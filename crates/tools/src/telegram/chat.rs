@@ -126,7 +126,7 @@ impl Client {
     }
 
     /// Shows the typing indicator for some seconds.
-    pub async fn typing(&self, chat: &str) -> Result<(), SendError> {
+    pub async fn show_typing(&self, chat: &str) -> Result<(), SendError> {
         let body = json!({"chat_id": chat, "action": "typing"});
         self.call("sendChatAction", &body, self.allowed)
             .await

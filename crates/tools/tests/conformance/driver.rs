@@ -91,7 +91,7 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
     };
     let router = Router::new(options, environment);
     let mut sign_ins = 0;
-    while let Some((_, failure)) = router.listed().await.pop() {
+    while let Some((_, failure)) = router.list_servers().await.pop() {
         sign_in(&router, &failure, &mut sign_ins).await?;
     }
     if scenario.starts_with(SKILLS) {

@@ -73,7 +73,7 @@ impl<'a> Args<'a> {
     }
 
     /// Returns the positional arguments; fails if named ones are left.
-    pub fn unnamed(self, function: &str) -> Outcome<Vec<Value<'a>>> {
+    pub fn take_positional(self, function: &str) -> Outcome<Vec<Value<'a>>> {
         match self.named.first() {
             Some((name, _)) => Err(unexpected(function, name)),
             None => Ok(self.positional),

@@ -127,7 +127,8 @@ fn from_number<'a>(number: &Number) -> Value<'a> {
 }
 
 fn int(value: i128) -> Outcome<Number> {
-    Number::from_i128(value).ok_or_else(|| Fault::unsupported("an integer beyond 64 bits as JSON"))
+    Number::from_i128(value)
+        .ok_or_else(|| Fault::unsupported_python("an integer beyond 64 bits as JSON"))
 }
 
 /// Formats a key as Python's `json.dumps` does.

@@ -172,7 +172,7 @@ fn tables<'a>(
         (Value::Dict(a), Value::Dict(b)) if op == BinaryOp::BitOr => merge(a, b, budget).map(Some),
         _ if setlike(a) && setlike(b) => sets(op, a, b, budget).map(Some),
         (Value::View(..), _) | (_, Value::View(..)) => {
-            Err(Fault::unsupported("a view of a dict in this place"))
+            Err(Fault::unsupported_python("a view of a dict in this place"))
         }
         _ => Ok(None),
     }
@@ -221,7 +221,7 @@ pub(crate) fn sets<'a>(
 fn mismatch<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Fault {
     if let (Value::Type(_), BinaryOp::BitOr, _) | (_, BinaryOp::BitOr, Value::Type(_)) = (a, op, b)
     {
-        return Fault::unsupported("a union of types");
+        return Fault::unsupported_python("a union of types");
     }
     let times = matches!(op, BinaryOp::Multiply);
     let sequence =

@@ -66,7 +66,7 @@ fn parse(text: &str, value: &Value<'_>) -> Outcome<Spec> {
         (spec.sign, rest) = (Some(*sign), tail);
     }
     if let ['z', ..] = rest {
-        return Err(Fault::unsupported("the format option `z`"));
+        return Err(Fault::unsupported_python("the format option `z`"));
     }
     if let ['#', tail @ ..] = rest {
         (spec.alternate, rest) = (true, tail);
@@ -112,7 +112,7 @@ fn digits(text: &[char]) -> Outcome<(usize, &[char])> {
 
 fn unknown(kind: char, name: &str) -> Fault {
     if kind == 'n' {
-        return Fault::unsupported("the format code `n`");
+        return Fault::unsupported_python("the format code `n`");
     }
     Fault::other(format!(
         "unknown format code '{kind}' for object of type '{name}'"
@@ -229,7 +229,7 @@ pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
     });
     let precision = spec.precision.unwrap_or(6);
     if precision > MAX_DIGITS {
-        return Err(Fault::unsupported("a precision beyond 1000 digits"));
+        return Err(Fault::unsupported_python("a precision beyond 1000 digits"));
     }
     let size = value.abs();
     let upper = matches!(spec.kind, Some('E' | 'F' | 'G'));

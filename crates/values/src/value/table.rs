@@ -56,7 +56,7 @@ impl<'a> Key<'a> {
                 return Err(unhashable(value));
             }
             _ => {
-                return Err(Fault::unsupported(format!(
+                return Err(Fault::unsupported_python(format!(
                     "a `{}` as a key",
                     value.type_name()
                 )));

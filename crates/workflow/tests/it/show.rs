@@ -35,7 +35,7 @@ pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
         let step = serde_json::to_value(step).unwrap();
         out += &format!("  {}\n", clip(&step.to_string()));
     }
-    out += &match (outcome, driver.machine.finished()) {
+    out += &match (outcome, driver.machine.end()) {
         (Outcome::Parked(question), _) => format!("\nwaits for approval: {question}\n"),
         (Outcome::Finished, finished) => {
             let finished = finished.expect("it has finished");

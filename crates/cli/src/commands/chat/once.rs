@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::turn::{TurnEnd, TurnParticipants, TurnRequest};
 use crate::exit::Exit;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
 use deft_service::talk::{CallLog, Live, Say, Talk};
@@ -134,7 +134,7 @@ fn prompt_text(prompt: &PromptView) -> String {
         };
         out.push_str(&format!("\n--- {role} ---\n{}\n", text.trim_end()));
     }
-    let count = counted(prompt.tools.len(), "tool");
+    let count = format_count(prompt.tools.len(), "tool");
     out.push_str(&format!("\n--- {count} ---\n"));
     for tool in &prompt.tools {
         let first = tool.description.lines().next().unwrap_or_default();
@@ -143,7 +143,7 @@ fn prompt_text(prompt: &PromptView) -> String {
     if !prompt.shelf.is_empty() {
         out.push_str(&format!(
             "\n--- {} when looked up ---\n{}\n",
-            counted(prompt.shelf.len(), "more tool"),
+            format_count(prompt.shelf.len(), "more tool"),
             prompt.shelf.join(", ")
         ));
     }

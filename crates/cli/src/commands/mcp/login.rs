@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::args::{Global, McpLogin};
 use crate::exit::Exit;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted, say};
+use crate::output::{Output, format_count, say};
 use crate::when;
 
 /// The default timeout of a sign-in.
@@ -89,7 +89,7 @@ fn print(signed_in: &SignInResult, workspace: &Workspace, output: &Output) -> Do
     output.prose(format!("{name}: {state}"))?;
     match (&signed_in.error, signed_in.tools) {
         (Some(error), _) => output.complain(&format!("signed in, but the server failed: {error}")),
-        (None, Some(tools)) => output.note(&counted(tools, "tool")),
+        (None, Some(tools)) => output.note(&format_count(tools, "tool")),
         (None, None) => {}
     }
     Ok(ExitCode::SUCCESS)

@@ -94,8 +94,8 @@ const ABANDONED: &str = "abandoned";
 fn row(listed: &ListedRun, app: &App) -> Row {
     let run = &listed.run;
     let outcome = match run.outcome {
-        Some(outcome) => Cell::toned(outcome.to_string(), run.outcome.into()),
-        None if listed.owner_gone => Cell::toned(ABANDONED, Tone::Warning),
+        Some(outcome) => Cell::with_tone(outcome.to_string(), run.outcome.into()),
+        None if listed.owner_gone => Cell::with_tone(ABANDONED, Tone::Warning),
         None => run.status.to_string().into(),
     };
     let started = run.started_at.unwrap_or(run.admitted_at);

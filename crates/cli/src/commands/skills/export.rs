@@ -13,7 +13,7 @@ use deft_wire::skill_files::{LostParts, RefusedFile, WrittenExport};
 
 use crate::args::{Export, ExportFormat, Global};
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 /// An editor named by `--to`. A folder with the same name is given as `./claude`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ fn show(written: &WrittenExport, output: &Output) -> Done<bool> {
         output.data(written.files.join("\n"))?;
     }
     let would = if written.dry_run { "would be " } else { "" };
-    let files = counted(written.files.len(), "file");
+    let files = format_count(written.files.len(), "file");
     output.note(&format!("{files} {would}written"));
     for path in &written.removed {
         output.note(&format!("{would}removed: {path}"));

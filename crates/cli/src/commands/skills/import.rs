@@ -7,7 +7,7 @@ use deft_wire::skill_files::{ImportEffect, ImportItem, ImportKind, ImportReport,
 
 use crate::args::{Global, Import, SourceFormat};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::table::columns_of;
 
 pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
@@ -80,7 +80,7 @@ fn print(report: &ImportReport, output: &Output) -> Done<()> {
 fn about(item: &ImportItem) -> String {
     let mut text = item.kind.word().to_owned();
     if item.files > 1 {
-        text.push_str(&format!(", {}", counted(item.files, "file")));
+        text.push_str(&format!(", {}", format_count(item.files, "file")));
     }
     if item.disabled {
         text.push_str(", disabled");
@@ -147,9 +147,12 @@ fn summary(report: &ImportReport) -> String {
     } else {
         "imported"
     };
-    let mut text = counted(report.skills.len(), "skill");
+    let mut text = format_count(report.skills.len(), "skill");
     if !report.agents.is_empty() {
-        text.push_str(&format!(" and {}", counted(report.agents.len(), "agent")));
+        text.push_str(&format!(
+            " and {}",
+            format_count(report.agents.len(), "agent")
+        ));
     }
     text.push_str(&format!(" {done}"));
     // Agents are counted too; a domain is not, because its index belongs to its skills.

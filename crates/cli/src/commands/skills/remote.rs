@@ -54,7 +54,7 @@ pub(crate) fn approve(
     } else {
         let skill = &approved.skill;
         let files = skill.files.as_ref().map_or(0, Vec::len);
-        let files = crate::output::counted(files, "file");
+        let files = crate::output::format_count(files, "file");
         output.prose(format!(
             "approved: agents may load `{}` of the server `{}` as long as its {files} stay the same",
             skill.id, skill.server
@@ -114,7 +114,7 @@ fn row(skill: &RemoteSkillView) -> Row {
     let about: Vec<&str> = skill.description.split_whitespace().collect();
     Row::new([
         skill.id.as_str().into(),
-        Cell::toned(words, tone),
+        Cell::with_tone(words, tone),
         about.join(" ").into(),
     ])
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::counted;
+use crate::output::format_count;
 use crate::question_text::question_lines;
 use crate::table::wrap_at_most;
 use crate::terminal::StyledText;
@@ -107,9 +107,9 @@ impl Frame<'_> {
 
     fn heading(&self) -> StyledText {
         let view = self.view;
-        let mut rest = format!("  {}  {}", view.home, counted(view.skills, "skill"));
+        let mut rest = format!("  {}  {}", view.home, format_count(view.skills, "skill"));
         if view.broken > 0 {
-            rest.push_str(&format!(", {} broken", counted(view.broken, "file")));
+            rest.push_str(&format!(", {} broken", format_count(view.broken, "file")));
         }
         let line = self.paint(BOLD, "deft").with(rest);
         line.fit(self.width)

@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
         match member(value, name) {
             Some(found) => Ok(found),
             None if name.starts_with("__") => {
-                Err(Fault::unsupported(format!("the attribute `{name}`")))
+                Err(Fault::unsupported_python(format!("the attribute `{name}`")))
             }
             None => Err(no_attribute(value, name)),
         }
@@ -197,5 +197,5 @@ fn from_keys(args: Args<'_>) -> Outcome<Value<'_>> {
         }
         return Ok(table.finish());
     }
-    Err(Fault::unsupported("`fromkeys` on this value"))
+    Err(Fault::unsupported_python("`fromkeys` on this value"))
 }

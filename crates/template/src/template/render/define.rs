@@ -139,7 +139,7 @@ impl<'a> Renderer<'a> {
         untrusted: bool,
     ) -> Outcome<()> {
         let NodeKind::Name(owner_name) = &owner.kind else {
-            return Err(Fault::unsupported("assigning to this").with_span(&owner.span));
+            return Err(Fault::unsupported_python("assigning to this").with_span(&owner.span));
         };
         let mut locals = self.locals.iter_mut().rev();
         let bound = locals.find(|local| local.name == owner_name);

@@ -293,14 +293,14 @@ impl<'a> Renderer<'a> {
                 Ok(())
             }
             NodeKind::Attr(owner, name) => self.set_attribute(owner, name, value, untrusted),
-            _ => Err(Fault::unsupported("assigning to this").with_span(&target.span)),
+            _ => Err(Fault::unsupported_python("assigning to this").with_span(&target.span)),
         }
     }
 
     /// Applies `upper` or `upper | trim` to captured text.
     fn filter_chain(&mut self, node: &'a Node, input: Value<'a>) -> Outcome<Value<'a>> {
         let NodeKind::Filter(apply) = &node.kind else {
-            return Err(Fault::unsupported("this filter"));
+            return Err(Fault::unsupported_python("this filter"));
         };
         let input = match &apply.input {
             Some(inner) => self.filter_chain(inner, input)?,

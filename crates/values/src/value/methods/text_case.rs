@@ -12,9 +12,9 @@ pub(super) fn convert<'a>(text: &Text<'a>, name: &str) -> Outcome<Value<'a>> {
         "upper" => text.to_uppercase(),
         "swapcase" if text.is_ascii() => text.chars().map(swapped).collect(),
         "casefold" => folded(text)?,
-        "capitalize" => capitalized(text)?,
+        "capitalize" => capitalize(text)?,
         "title" => titled(text)?,
-        _ => return Err(Fault::unsupported(format!("`{name}` on this text"))),
+        _ => return Err(Fault::unsupported_python(format!("`{name}` on this text"))),
     };
     Ok(Value::str(converted))
 }
@@ -32,7 +32,9 @@ fn folded(text: &str) -> Outcome<String> {
     if text.chars().all(plain) {
         return Ok(text.to_ascii_lowercase());
     }
-    Err(Fault::unsupported("`casefold` on letters beyond ASCII"))
+    Err(Fault::unsupported_python(
+        "`casefold` on letters beyond ASCII",
+    ))
 }
 
 fn has_case(c: char) -> bool {
@@ -40,7 +42,7 @@ fn has_case(c: char) -> bool {
 }
 
 /// Returns the text with its first character in title case and the rest in lower case.
-pub(crate) fn capitalized(text: &str) -> Outcome<String> {
+pub(crate) fn capitalize(text: &str) -> Outcome<String> {
     let mut chars = text.chars();
     let Some(first) = chars.next() else {
         return Ok(String::new());
@@ -57,7 +59,7 @@ fn title_char(c: char) -> Outcome<char> {
         (Some(upper), None) if !matches!(c, '\u{1c4}'..='\u{1cc}' | '\u{1f1}'..='\u{1f3}' | '\u{10d0}'..='\u{10ff}') => {
             Ok(upper)
         }
-        _ => Err(Fault::unsupported(format!("title case of `{c}`"))),
+        _ => Err(Fault::unsupported_python(format!("title case of `{c}`"))),
     }
 }
 

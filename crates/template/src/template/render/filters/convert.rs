@@ -95,7 +95,7 @@ fn round<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Val
     };
     match whole {
         Some(whole) => operate::binary(BinaryOp::Divide, &Value::Int(whole), &factor, budget),
-        None => Err(Fault::unsupported("rounding a float of this size")),
+        None => Err(Fault::unsupported_python("rounding a float of this size")),
     }
 }
 

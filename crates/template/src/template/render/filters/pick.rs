@@ -3,7 +3,7 @@
 use deft_values::args::{self, Args};
 use deft_values::ast::BinaryOp;
 use deft_values::budget::Budget;
-use deft_values::compare::{self, Order, ordered};
+use deft_values::compare::{self, Order, compare_order};
 use deft_values::sort::sort;
 use deft_values::table::Set;
 use deft_values::{Fault, Outcome};
@@ -216,7 +216,7 @@ fn extreme<'a>(
     for item in all(value, budget)? {
         let rank = fold(optional(&item, attribute.as_ref())?, case, budget)?;
         let better = match &best {
-            Some((leader, _)) => ordered(order, &rank, leader, budget)?,
+            Some((leader, _)) => compare_order(order, &rank, leader, budget)?,
             None => true,
         };
         if better {

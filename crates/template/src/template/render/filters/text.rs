@@ -174,7 +174,7 @@ fn truncate<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<
         None => "...".to_owned(),
     };
     let Value::Str(text) = value else {
-        return Err(Fault::unsupported("`truncate` on anything but text"));
+        return Err(Fault::unsupported_python("`truncate` on anything but text"));
     };
     if char_len(text) <= length.saturating_add(leeway) {
         return Ok(value.clone());
@@ -201,7 +201,7 @@ fn urlencode<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Value<'a>> {
             let text = show::to_str(value, budget)?;
             return Ok(Value::str(quoted(&text, true)));
         }
-        _ => return Err(Fault::unsupported("`urlencode` on this value")),
+        _ => return Err(Fault::unsupported_python("`urlencode` on this value")),
     }
     Ok(Value::str(operate::join("&", &parts, budget)?))
 }
