@@ -122,7 +122,7 @@ fn as_needed(
     first.extend(need::needed_tools(context, snapshot, all));
     Plan {
         may_use: vec![EVERYTHING.to_owned()],
-        offered: named(patterns),
+        offered: named_patterns(patterns),
         first,
         keep,
     }
@@ -135,7 +135,7 @@ fn all_at_once(
     context: &MessageContext<'_>,
     needed: Option<Vec<String>>,
 ) -> Plan {
-    let mut offered = named(patterns);
+    let mut offered = named_patterns(patterns);
     if patterns.iter().any(|pattern| pattern == Agent::NEEDED) {
         offered.push(EVERYTHING.to_owned());
     }
@@ -154,7 +154,7 @@ fn all_at_once(
 }
 
 /// Returns the patterns without `needed` and without the agent's own tools, which follow from its skills.
-fn named(patterns: &[String]) -> Vec<String> {
+fn named_patterns(patterns: &[String]) -> Vec<String> {
     let mut named = patterns.to_vec();
     named.retain(|pattern| pattern != Agent::NEEDED && !OWN.contains(&pattern.as_str()));
     named

@@ -23,7 +23,7 @@ const MAX_REASON_LEN: usize = 200;
 
 impl Agents {
     /// Returns the cause, time and inputs of a fired skill.
-    pub(super) fn fired(&self, run: &RunRow, skill: &Skill) -> String {
+    pub(super) fn fire_context(&self, run: &RunRow, skill: &Skill) -> String {
         let zone = self.base.host_zone();
         let mut lines = vec![format!("skill: {}", skill.name)];
         if run.skill != skill.id.as_str() {
@@ -64,7 +64,7 @@ impl Agents {
         let told: Vec<&RunRow> = runs.iter().filter(is_told).collect();
         let mut lines: Vec<String> = Vec::new();
         for run in told.iter().take(MAX_RUNS) {
-            lines.push(self.stands(run).await);
+            lines.push(self.run_state(run).await);
         }
         if let Some(more) = told.len().checked_sub(MAX_RUNS).filter(|more| *more > 0) {
             lines.push(format!("- … and {more} more"));
@@ -74,7 +74,7 @@ impl Agents {
     }
 
     /// Returns the state of a run, in one line.
-    async fn stands(&self, run: &RunRow) -> String {
+    async fn run_state(&self, run: &RunRow) -> String {
         let pinned = self.library.find_pinned(&run.skill, &run.revision).await;
         let name = pinned.map_or_else(|_| run.skill.clone(), |it| it.skill.name.clone());
         let what = match run.skill.as_str() {

@@ -50,13 +50,13 @@ impl<'a> AgentFacts<'a> {
             }),
             Ok(args) => {
                 let effects = router.effects_of(tool, &args).unwrap_or(Effects::Once);
-                self.judged(setup, tool, args, effects, asked, None)
+                self.judge_call(setup, tool, args, effects, asked, None)
             }
         }
     }
 
     /// Decides about a valid call with the rights of the agent.
-    fn judged(
+    fn judge_call(
         &self,
         setup: &Setup,
         tool: &str,
@@ -103,9 +103,13 @@ impl<'a> AgentFacts<'a> {
                 Some(first) if let Some(offer) = offered(setup, &first.text) => {
                     self.tool_line(setup, offer, &line)
                 }
-                _ => self.commanded(setup, self.agents.library.commands(self).line(&line), false),
+                _ => self.resolve_command(
+                    setup,
+                    self.agents.library.commands(self).line(&line),
+                    false,
+                ),
             },
-            (Some(Err(problem)), _) => refused(&[problem]),
+            (Some(Err(problem)), _) => problems_resolution(&[problem]),
             (None, _) => Resolution::Mistaken("the command is empty".to_owned()),
             (Some(Ok(_)), Some(_)) => {
                 Resolution::Mistaken("one command at a time, each on its own line".to_owned())
@@ -116,11 +120,11 @@ impl<'a> AgentFacts<'a> {
     /// Resolves a tool that is called as a command: its flags are the arguments.
     fn tool_line(&self, setup: &Setup, offer: &Offer, line: &Line) -> Resolution {
         match route(line, |_| Ok(Vec::new())) {
-            Err(problems) => refused(&problems),
+            Err(problems) => problems_resolution(&problems),
             Ok(Route::Command(command)) if !command.help => {
                 match cast_by_schema(command.flags, &offer.spec.schema) {
                     Ok(args) => self.offered(setup, offer, args),
-                    Err(problems) => refused(&problems),
+                    Err(problems) => problems_resolution(&problems),
                 }
             }
             Ok(_) => Resolution::Text(format!(
@@ -144,12 +148,14 @@ impl<'a> AgentFacts<'a> {
                     .library
                     .commands(self)
                     .json(&Value::Object(args));
-                self.commanded(setup, resolved, offer.approve)
+                self.resolve_command(setup, resolved, offer.approve)
             }
             SKILL_RUN => self.skill_run(setup, offer, args),
             GET_SKILL => match (&setup.skills, text("topic")) {
                 (Some(scope), "") => Resolution::Text(format!("skills: {}", scope.join(", "))),
-                (Some(scope), topic) if let Some(tag) = tag_of(topic) => self.tagged(scope, &tag),
+                (Some(scope), topic) if let Some(tag) = tag_of(topic) => {
+                    self.list_by_tag(scope, &tag)
+                }
                 (_, topic) => out_of_scope(setup, topic)
                     .unwrap_or_else(|| self.tool(setup, GET_SKILL, args.clone(), offer.approve)),
             },
@@ -182,22 +188,22 @@ impl<'a> AgentFacts<'a> {
             Some(Err(problems)) if problems.iter().any(is_unknown) => {
                 self.tool(setup, SKILL_RUN, args, offer.approve)
             }
-            Some(resolved) => self.commanded(setup, resolved, offer.approve),
+            Some(resolved) => self.resolve_command(setup, resolved, offer.approve),
             None => self.tool(setup, SKILL_RUN, args, offer.approve),
         }
     }
 
     /// Resolves a command. `asked` means that the tool that carries it requires an approval itself.
-    fn commanded(
+    fn resolve_command(
         &self,
         setup: &Setup,
         resolved: Result<Command, Vec<Problem>>,
         asked: bool,
     ) -> Resolution {
         match resolved {
-            Err(problems) => refused(&problems),
+            Err(problems) => problems_resolution(&problems),
             Ok(Command::Page { topic }) => match (&setup.skills, tag_of(&topic)) {
-                (Some(scope), Some(tag)) => self.tagged(scope, &tag),
+                (Some(scope), Some(tag)) => self.list_by_tag(scope, &tag),
                 _ => self.page(setup, &topic),
             },
             Ok(Command::Template(result)) => Resolution::Text(result.to_string()),
@@ -206,7 +212,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// Lists the skills with a tag among the skills of an agent.
-    fn tagged(&self, scope: &[String], tag: &str) -> Resolution {
+    fn list_by_tag(&self, scope: &[String], tag: &str) -> Resolution {
         let found = scope.iter().filter(|name| {
             let skill = self.find(name);
             skill.is_some_and(|loaded| has_tag(&self.snapshot, &loaded.skill, tag))
@@ -273,7 +279,7 @@ impl<'a> AgentFacts<'a> {
         ]);
         // The key of the call is the key of the run, so the run never happens twice.
         let (effects, name) = (Effects::Idempotent, Some(name.to_string()));
-        self.judged(setup, SKILL_RUN, args, effects, asked, name)
+        self.judge_call(setup, SKILL_RUN, args, effects, asked, name)
     }
 
     fn dispatch_line(&self, setup: &Setup, line: &Line) -> Resolution {
@@ -293,7 +299,7 @@ impl<'a> AgentFacts<'a> {
                 dispatch(flags)
             }
             Ok(Route::GetSkill { topic }) => self.page(setup, &topic),
-            Err(problems) => refused(&problems),
+            Err(problems) => problems_resolution(&problems),
         }
     }
 }
@@ -402,6 +408,6 @@ fn dispatch(mut args: Object) -> Resolution {
 }
 
 /// Returns the problems of a command, each with its code and its hint.
-fn refused(problems: &[Problem]) -> Resolution {
+fn problems_resolution(problems: &[Problem]) -> Resolution {
     Resolution::Problem(CommandResult::from_problems(problems).content)
 }

@@ -77,7 +77,7 @@ pub fn end_messages(
         None => vec![say(0, &machine.messages(&root))],
         Some(failure) => {
             let lasting = begun.map(|_| say(0, &machine.final_messages(&root)));
-            let note = unfinished(failure, &machine.done_since(&root));
+            let note = unfinished_note(failure, &machine.done_since(&root));
             let place = NOTES.saturating_add(run.finish_ordinal);
             lasting.into_iter().chain([say(place, &[note])]).collect()
         }
@@ -108,7 +108,7 @@ fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> W
 
 /// Returns the note that shows the next request of the conversation how this run ended, and which calls
 /// succeeded.
-fn unfinished(failure: &Failure, done: &[String]) -> Message {
+fn unfinished_note(failure: &Failure, done: &[String]) -> Message {
     let done = match done {
         [] => String::new(),
         done => format!("; completed before that: {}", done.join(", ")),

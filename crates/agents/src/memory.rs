@@ -164,7 +164,7 @@ async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value,
             let deleted = agents.store().delete_fact(id).await;
             Ok(json!(FactDeletedResult {
                 id,
-                deleted: deleted.map_err(|error| failed(&error))?,
+                deleted: deleted.map_err(|error| store_failure(&error))?,
             }))
         }
     }
@@ -208,7 +208,7 @@ impl Agents {
             ..ConversationFilter::default()
         };
         let rows = self.store().conversations(filter).await;
-        let mut rows = rows.map_err(|error| failed(&error))?;
+        let mut rows = rows.map_err(|error| store_failure(&error))?;
         rows.retain(|row| {
             let own = OWN_CHANNELS.iter().any(|it| row.channel.starts_with(it));
             !own && after.is_none_or(|after| row.updated_at > after)
@@ -227,7 +227,7 @@ impl Agents {
     async fn read_conversation(&self, args: &Args) -> Result<Value, Failure> {
         let id = args.text("id").unwrap_or_default();
         let row = self.store().conversation(&id).await;
-        let row = row.map_err(|error| failed(&error))?.ok_or_else(|| {
+        let row = row.map_err(|error| store_failure(&error))?.ok_or_else(|| {
             let message = format!("unknown conversation `{id}`");
             Failure::new(FailureClass::NotFound, message)
                 .hint("`conversation_list` lists all conversations")
@@ -235,7 +235,7 @@ impl Agents {
         let (after, limit) = (args.number("after_seq", 0), args.number("limit", 50));
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         let messages = self.store().messages(&id, after, limit).await;
-        let messages = messages.map_err(|error| failed(&error))?;
+        let messages = messages.map_err(|error| store_failure(&error))?;
         let (shown, last) =
             transcript(&id, &messages).map_err(|error| prepare::failure_of_error(&error))?;
         let last = last.unwrap_or(after);
@@ -264,7 +264,7 @@ impl Agents {
             at: self.base.now(),
         };
         let saved = self.store().save_fact(fact).await;
-        let (row, new) = saved.map_err(|error| failed(&error))?;
+        let (row, new) = saved.map_err(|error| store_failure(&error))?;
         Ok(json!(FactSavedResult {
             id: row.id,
             saved: new,
@@ -281,7 +281,7 @@ impl Agents {
             ..FactFilter::default()
         };
         let rows = self.store().facts(filter).await;
-        let mut rows = rows.map_err(|error| failed(&error))?;
+        let mut rows = rows.map_err(|error| store_failure(&error))?;
         // Notes about the work of deft are listed only if their category is requested.
         let before = args.0.get("before_id").and_then(Value::as_i64);
         rows.retain(|row| (!any || is_told(row)) && before.is_none_or(|before| row.id < before));
@@ -379,7 +379,7 @@ fn invalid(message: impl Into<String>) -> Failure {
     Failure::new(FailureClass::Invalid, message)
 }
 
-fn failed(error: &deft_store::Error) -> Failure {
+fn store_failure(error: &deft_store::Error) -> Failure {
     Failure::new(FailureClass::Other, error.to_string())
 }
 

@@ -50,7 +50,7 @@ pub(super) fn needed_tools(
     all: &[ToolInfo],
 ) -> Vec<String> {
     let mut needed = tools_named_in_playbooks(context.playbooks, snapshot, all);
-    needed.extend(used(context.history, all));
+    needed.extend(used_tools(context.history, all));
     let names = all.iter().map(|info| info.shown.as_str());
     let close = prompt::closest(names, context.message);
     needed.extend(close.into_iter().take(MAX_CLOSE_MATCHES));
@@ -86,7 +86,7 @@ fn tools_named_in_playbooks(
 }
 
 /// Returns the tools that were called in a conversation, the latest first.
-fn used(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
+fn used_tools(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
     let mut used: Vec<String> = Vec::new();
     for message in history.iter().rev() {
         let Message::Assistant { calls, .. } = message else {

@@ -76,7 +76,7 @@ pub(crate) fn apply_selection(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) 
         offers.add(info, &info.shown, wish.approve);
     }
     let shelf = shelved.iter().chain(too_many);
-    let shelf = shelf.map(|info| offers.shelved(info, wish.approve));
+    let shelf = shelf.map(|info| offers.shelve(info, wish.approve));
     Choice {
         shelf: shelf.collect(),
         tools: offers.all,
@@ -154,7 +154,7 @@ impl Offers {
         });
     }
 
-    fn shelved(&mut self, info: &ToolInfo, approve: &[String]) -> ShelfTool {
+    fn shelve(&mut self, info: &ToolInfo, approve: &[String]) -> ShelfTool {
         ShelfTool {
             name: self.wire_name(&info.shown),
             tool: info.shown.clone(),

@@ -64,7 +64,7 @@ impl Agents {
                 own: &chosen.agent.prompt.read(),
                 mode: chosen.mode,
                 tools: &specs,
-                task: &self.fired(run, &pinned.skill),
+                task: &self.fire_context(run, &pinned.skill),
                 now: &self.time_in_words(),
                 attended: false,
                 ..PromptInput::default()
@@ -140,7 +140,7 @@ impl Agents {
         let router = &self.router;
         let mut names = brief.step.tools.clone();
         let given = dispatched_skills(&brief.run).map_err(|error| failure_of_error(&error))?;
-        let mentioned = || mentioned(snapshot, &brief.step.skill, &brief.instructions);
+        let mentioned = || mentioned_skills(snapshot, &brief.step.skill, &brief.instructions);
         let skills = given.unwrap_or_else(mentioned);
         // An agent with a tool that runs skills by name may run all of them.
         let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
@@ -263,7 +263,7 @@ fn only_allowed(allowed: &AllowedTools, authority: &Authority) -> Result<(), Fai
 }
 
 /// Returns the skills that a page without a handler refers to by name (S2.8), which its agent may use.
-fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
+fn mentioned_skills(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
     let is_page = snapshot
         .find(skill)
         .is_some_and(|loaded| matches!(loaded.skill.body, Body::Manual { handler: None, .. }));

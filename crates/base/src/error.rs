@@ -366,7 +366,7 @@ fn problems(problems: &[InputProblem]) -> String {
         let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
         format!("{}{hint}", problem.message)
     });
-    listed(lines.collect(), "invalid inputs")
+    list_lines(lines.collect(), "invalid inputs")
 }
 
 fn flags(problems: &[Problem]) -> String {
@@ -375,10 +375,10 @@ fn flags(problems: &[Problem]) -> String {
         let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
         format!("{problem}{hint}")
     });
-    listed(lines.collect(), "invalid flags")
+    list_lines(lines.collect(), "invalid flags")
 }
 
-fn listed(mut lines: Vec<String>, what: &str) -> String {
+fn list_lines(mut lines: Vec<String>, what: &str) -> String {
     match lines.len() {
         1 => lines.remove(0),
         count => format!("{count} {what}\n  {}", lines.join("\n  ")),

@@ -42,7 +42,7 @@ impl LiveChannel {
     /// Applies `config` to all later messages.
     pub fn follow(&self, config: &Config) {
         let mut way = self.0.write();
-        *way = Arc::new(way.following(config));
+        *way = Arc::new(way.with_config(config));
     }
 
     /// If notices go to a tool that cannot deliver them, returns the problem and a hint. Asks servers for the
@@ -233,7 +233,7 @@ impl Channels {
     }
 
     /// Returns the channels for `config` in the same home.
-    fn following(&self, config: &Config) -> Self {
+    fn with_config(&self, config: &Config) -> Self {
         Self::new(&self.home, config, &self.router, self.tell)
     }
 

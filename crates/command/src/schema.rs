@@ -70,7 +70,7 @@ impl<'s> Schema<'s> {
     }
 
     fn properties(self) -> Option<&'s Object> {
-        self.resolved().here.get("properties")?.as_object()
+        self.follow_reference().here.get("properties")?.as_object()
     }
 
     fn names(self) -> Vec<String> {
@@ -79,7 +79,7 @@ impl<'s> Schema<'s> {
     }
 
     fn is_closed(self) -> bool {
-        self.resolved().here.get("additionalProperties") == Some(&Value::Bool(false))
+        self.follow_reference().here.get("additionalProperties") == Some(&Value::Bool(false))
     }
 
     /// Returns the property for a flag: `--due-before` is `due_before`.
@@ -93,7 +93,7 @@ impl<'s> Schema<'s> {
 
     /// Follows `$ref` within the tool's schema. A dangling reference becomes null, which accepts any
     /// value.
-    fn resolved(self) -> Self {
+    fn follow_reference(self) -> Self {
         let mut schema = self;
         for _ in 0..MAX_REFERENCES {
             let Some(reference) = schema.here.get("$ref").and_then(Value::as_str) else {
@@ -112,7 +112,7 @@ impl<'s> Schema<'s> {
         let mut waiting = vec![self];
         let mut found = Vec::new();
         for _ in 0..MAX_REFERENCES {
-            let Some(schema) = waiting.pop().map(Self::resolved) else {
+            let Some(schema) = waiting.pop().map(Self::follow_reference) else {
                 break;
             };
             match schema.alternatives() {
@@ -227,7 +227,7 @@ impl<'s> Schema<'s> {
     }
 
     fn one_of(self, flag: &str, value: Value) -> Result<Value, Problem> {
-        let Some(allowed) = self.allowed() else {
+        let Some(allowed) = self.allowed_values() else {
             return Ok(value);
         };
         // Without a type, `5` may be the string or the number, whichever is listed.
@@ -243,7 +243,7 @@ impl<'s> Schema<'s> {
         }
     }
 
-    fn allowed(self) -> Option<Vec<&'s Value>> {
+    fn allowed_values(self) -> Option<Vec<&'s Value>> {
         if let Some(only) = self.here.get("const") {
             return Some(vec![only]);
         }

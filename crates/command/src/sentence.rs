@@ -14,7 +14,7 @@ impl ProblemKind {
         Some(match self {
             Self::MissingFlags { .. } => "`--help` shows what each flag takes".to_owned(),
             Self::InvalidValue { value, allowed, .. } => one_of(value, allowed),
-            Self::InvalidValues { allowed, .. } => format!("any of {}", listed(allowed)),
+            Self::InvalidValues { allowed, .. } => format!("any of {}", list_words(allowed)),
             Self::InvalidType { flag, expected, .. } => return form(flag, expected),
             Self::UnknownSkill { near, .. } => did_you_mean(near.as_deref(), "")
                 .unwrap_or_else(|| "`get_skill` lists all skills".to_owned()),
@@ -35,7 +35,7 @@ impl ProblemKind {
             Self::InvalidFlag { .. } => {
                 "a flag is `--` and letters, digits, `-` or `_`; put a value in quotes".to_owned()
             }
-            Self::UnclosedQuote { quote, .. } => unclosed(*quote),
+            Self::UnclosedQuote { quote, .. } => unclosed_quote(*quote),
             Self::UnfinishedEscape => "write `\\\\` for a backslash".to_owned(),
             Self::CurlyQuote { .. } => "write `\"` or `'`".to_owned(),
             Self::ShellSyntax { .. } => {
@@ -166,14 +166,14 @@ fn one_of(value: &str, allowed: &[String]) -> String {
     // Short words and numbers are rarely typos of each other, so no suggestion.
     let is_word = value.chars().count() > 2 && value.parse::<f64>().is_err();
     let near = nearest(value, allowed.iter().map(String::as_str)).filter(|_| is_word);
-    did_you_mean(near, "").unwrap_or_else(|| format!("one of {}", listed(allowed)))
+    did_you_mean(near, "").unwrap_or_else(|| format!("one of {}", list_words(allowed)))
 }
 
 fn did_you_mean(near: Option<&str>, dashes: &str) -> Option<String> {
     near.map(|near| format!("did you mean `{dashes}{near}`?"))
 }
 
-fn unclosed(quote: char) -> String {
+fn unclosed_quote(quote: char) -> String {
     if quote == '\'' {
         "close it; put text with an apostrophe in double quotes".to_owned()
     } else {
@@ -204,7 +204,7 @@ const MAX_NAMES: usize = 20;
 
 /// Formats words as `a`, `b` and `c`.
 fn list(words: &[String], dashes: &str, and: &str) -> String {
-    let shown = marked(words, dashes);
+    let shown = mark_words(words, dashes);
     match shown.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} {and} {last}", rest.join(", ")),
         _ => shown.concat(),
@@ -212,11 +212,11 @@ fn list(words: &[String], dashes: &str, and: &str) -> String {
 }
 
 /// Formats words as `a`, `b`, `c`.
-fn listed(words: &[String]) -> String {
-    marked(words, "").join(", ")
+fn list_words(words: &[String]) -> String {
+    mark_words(words, "").join(", ")
 }
 
-fn marked(words: &[String], dashes: &str) -> Vec<String> {
+fn mark_words(words: &[String], dashes: &str) -> Vec<String> {
     let shown = words.iter().take(MAX_NAMES);
     let mut shown: Vec<String> = shown
         .map(|word| format!("`{dashes}{}`", self::shorten_value(word)))

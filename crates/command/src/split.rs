@@ -146,7 +146,7 @@ impl Scanner<'_> {
     fn single(&mut self, draft: &mut Draft) -> Result<(), Problem> {
         let inner = &self.text[self.at + 1..];
         let Some(length) = inner.find('\'') else {
-            return Err(self.unclosed('\''));
+            return Err(self.unclosed_quote('\''));
         };
         inner[..length].chars().for_each(|c| draft.push_quoted(c));
         self.at += length + 2;
@@ -172,7 +172,7 @@ impl Scanner<'_> {
                 _ => draft.push_quoted(c),
             }
         }
-        Err(self.unclosed('"'))
+        Err(self.unclosed_quote('"'))
     }
 
     fn escape(&mut self, draft: &mut Draft) -> Result<(), Problem> {
@@ -190,7 +190,7 @@ impl Scanner<'_> {
     }
 
     /// The span covers the quote and the rest of its line only; the text may be long.
-    fn unclosed(&self, quote: char) -> Problem {
+    fn unclosed_quote(&self, quote: char) -> Problem {
         let rest = self.rest();
         let line = rest.lines().next().unwrap_or(rest);
         let before = line.get(1..).unwrap_or_default().trim();

@@ -29,7 +29,7 @@ use crate::{Attention, Engine, Error, finish};
 /// # Errors
 ///
 /// [`Error::KeyTaken`] if the key belongs to a run of another skill.
-fn existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
+fn admit_existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
     if run.skill == fire.skill || fire.key.is_none() {
         return Ok(Admission::Existing(run));
     }
@@ -99,15 +99,15 @@ impl Engine {
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
         let mut new = inner.new_run(&fire, &pinned, &inputs, id, None);
-        new.aside = inner.prepared(&fire, &new_nonce(&fire));
+        new.aside = inner.prepared_event(&fire, &new_nonce(&fire));
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
             AdmissionResult::New { run, cancelled, .. } => {
-                inner.replaced(&cancelled, &run.id).await?;
+                inner.stop_replaced(&cancelled, &run.id).await?;
                 inner.base.bells().runs.notify_waiters();
                 Admission::Run(run)
             }
-            AdmissionResult::Existing(run) => existing(&fire, run)?,
+            AdmissionResult::Existing(run) => admit_existing(&fire, run)?,
             AdmissionResult::Stale => return Err(stale(&fire)),
         })
     }
@@ -143,12 +143,12 @@ impl Engine {
         let (batch, events) = draft.journal.take(then);
         let claim = inner.first_claim(batch);
         let mut new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
-        new.aside = inner.prepared(&fire, &draft.nonce);
+        new.aside = inner.prepared_event(&fire, &draft.nonce);
         // The content first: a run must never exist without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
             AdmissionResult::Existing(run) => {
-                return existing(&fire, run).map(AdmittedRun::NotLeased);
+                return admit_existing(&fire, run).map(AdmittedRun::NotLeased);
             }
             AdmissionResult::Stale => return Err(stale(&fire)),
             AdmissionResult::New {
@@ -157,7 +157,7 @@ impl Engine {
                 first_seq,
                 cancelled,
             } => {
-                inner.replaced(&cancelled, &run.id).await?;
+                inner.stop_replaced(&cancelled, &run.id).await?;
                 if let (Some(_), Some(first_seq)) = (&lease, first_seq) {
                     draft.journal.keep(&events, has_notice(&fire.writes));
                     inner.publish_all(&run.id, &run.skill, first_seq, events);
@@ -325,7 +325,7 @@ impl Inner {
     }
 
     /// Returns the event with facts that the driver needs and the row lacks, if any.
-    fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
+    fn prepared_event(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
         let told = fire.workspace_uri.is_some()
@@ -402,7 +402,7 @@ impl Inner {
 
     /// Stops runs that another one replaces: drivers in this process are cancelled, and listeners get the
     /// end of runs without a driver.
-    async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
+    async fn stop_replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
         for other in others {
             // The driver of a run publishes its end.
             if !self.stop(other, &format!("run {by}, which takes its place")) {

@@ -98,7 +98,7 @@ impl AgentResult {
                 call,
                 result,
                 ms,
-            } => machine.returned(&agent, turn, call, result, ms),
+            } => machine.return_event(&agent, turn, call, result, ms),
             Self::Answered {
                 span: Span { agent, turn },
                 call,

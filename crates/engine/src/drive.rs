@@ -259,7 +259,7 @@ impl Driver {
             for (path, request) in std::mem::take(&mut self.agent_requests) {
                 self.perform_request(path, request);
             }
-            if let Some(then) = self.parking(now) {
+            if let Some(then) = self.parked_state(now) {
                 self.notify_about_wait(now).await;
                 self.commit(then).await?;
                 return Ok(DriverLoopEnd::Parked);
@@ -381,7 +381,7 @@ impl Driver {
     }
 
     /// Returns the parked state if the run has nothing left to do but wait.
-    fn parking(&self, now: Timestamp) -> Option<RunState> {
+    fn parked_state(&self, now: Timestamp) -> Option<RunState> {
         if self.calling > 0 || self.machine.stop_reason().is_some() {
             return None;
         }

@@ -107,7 +107,7 @@ impl Engine {
                 Ok(json!(self.stored_result(stored).await?))
             }
             "memory_update_skill" => {
-                let (target, changes) = wanted(args)?;
+                let (target, changes) = split_target(args)?;
                 let stored = self
                     .library()
                     .update_skill_as(&target, &changes, by)
@@ -116,7 +116,7 @@ impl Engine {
             }
             "memory_list_skills" => Ok(json!(self.list_result(args).await?)),
             "memory_get_skill" => {
-                let (target, _) = wanted(args)?;
+                let (target, _) = split_target(args)?;
                 let row = match self.inner.library.look_up_target(&target).await? {
                     NamedSkill::Record(row) | NamedSkill::FileMissing(row) => row,
                     NamedSkill::File(loaded, row) => self.inner.row_or_new(&loaded, row),
@@ -127,7 +127,7 @@ impl Engine {
                 }))
             }
             "memory_delete_skill" => {
-                let (target, _) = wanted(args)?;
+                let (target, _) = split_target(args)?;
                 let row = self.library().delete_skill_as(&target, by).await?;
                 let skill = &row.text.skill;
                 let note = match row.text.origin {
@@ -254,7 +254,7 @@ impl Inner {
 }
 
 /// Returns the skill that the arguments name, and the other arguments.
-fn wanted(args: &Object) -> Result<(Target, Object), Error> {
+fn split_target(args: &Object) -> Result<(Target, Object), Error> {
     match target(args) {
         (Some(target), rest) => Ok((target, rest)),
         (None, _) => Err(Error::NoTarget),

@@ -76,7 +76,7 @@ mod tests {
         (AT, Event::Finished(end))
     }
 
-    fn taken(batches: &[(&[(Timestamp, Event)], bool)]) -> Option<usize> {
+    fn count_taken(batches: &[(&[(Timestamp, Event)], bool)]) -> Option<usize> {
         let transcript = Transcript::default();
         for (events, has_notice) in batches {
             transcript.add(events, *has_notice);
@@ -86,12 +86,15 @@ mod tests {
 
     #[test]
     fn a_run_is_told_from_memory_only_if_memory_has_all_of_it() {
-        assert_eq!(taken(&[(&[stop()], false), (&[end()], false)]), Some(2));
-        assert_eq!(taken(&[(&[stop()], false)]), None);
-        assert_eq!(taken(&[(&[stop()], true), (&[end()], false)]), None);
+        assert_eq!(
+            count_taken(&[(&[stop()], false), (&[end()], false)]),
+            Some(2)
+        );
+        assert_eq!(count_taken(&[(&[stop()], false)]), None);
+        assert_eq!(count_taken(&[(&[stop()], true), (&[end()], false)]), None);
         let many = vec![stop(); MAX_EVENTS];
-        assert_eq!(taken(&[(&many, false), (&[end()], false)]), None);
-        let fewer = taken(&[(&many[1..], false), (&[end()], false)]);
+        assert_eq!(count_taken(&[(&many, false), (&[end()], false)]), None);
+        let fewer = count_taken(&[(&many[1..], false), (&[end()], false)]);
         assert_eq!(fewer, Some(MAX_EVENTS));
     }
 }

@@ -112,7 +112,7 @@ pub fn decide(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_
         notices: Vec::new(),
     };
     match ended.outcome {
-        Outcome::Success => succeeded(&mut decision, row, terms, ended),
+        Outcome::Success => decide_success(&mut decision, row, terms, ended),
         Outcome::Error if ended.exhausted == Some(ExhaustedAction::Pause) => {
             pause(&mut decision, row, ended);
         }
@@ -120,7 +120,7 @@ pub fn decide(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_
         Outcome::Error if ended.by_slot() && is_budget(ended) => {
             alert(&mut decision, row, ended, Kind::Failure);
         }
-        Outcome::Error if ended.by_slot() => failed(&mut decision, row, terms, ended),
+        Outcome::Error if ended.by_slot() => decide_failure(&mut decision, row, terms, ended),
         Outcome::Blocked | Outcome::Interrupted if ended.by_slot() => {
             alert(&mut decision, row, ended, Kind::from_outcome(ended.outcome));
             close_one_shot(&mut decision, terms, ended);
@@ -140,7 +140,7 @@ pub fn decide(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_
     decision
 }
 
-fn succeeded(
+fn decide_success(
     decision: &mut Decision,
     row: &SkillRow,
     terms: &NoticeSettings<'_>,
@@ -213,7 +213,7 @@ fn should_tell(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'
     ended.by_slot() && terms.policy.notify_on_completion && !soon && !ended.notified && !silent
 }
 
-fn failed(
+fn decide_failure(
     decision: &mut Decision,
     row: &SkillRow,
     terms: &NoticeSettings<'_>,

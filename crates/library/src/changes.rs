@@ -28,7 +28,7 @@ impl Library {
     ) -> Result<StoredSkill, Error> {
         let (moment, now) = (self.base.moment(), self.base.now());
         let before = self.overlay_of(row).await?;
-        let normalised = self.merged(&before, file, row, args);
+        let normalised = self.merge_changes(&before, file, row, args);
         if let Some(field) = only_in_file(&file.skill, &normalised.record) {
             return Err(held_by_file(field, file));
         }
@@ -64,7 +64,7 @@ impl Library {
     }
 
     /// Returns the fields of a file skill after a change, in the form of a record.
-    fn merged(
+    fn merge_changes(
         &self,
         before: &Overlay,
         file: &LoadedSkill,

@@ -87,7 +87,7 @@ impl<'a> Commands<'a> {
 
     /// Resolves a line that a model or a person has written.
     pub fn line(&self, line: &Line) -> Resolution {
-        self.routed(route(line, |name| self.table(name)))
+        self.resolve_route(route(line, |name| self.table(name)))
     }
 
     /// Resolves a call in JSON, `{"skill": …, "flags": {…}}`.
@@ -96,27 +96,29 @@ impl<'a> Commands<'a> {
         let found = named.and_then(|name| self.skills.find(name.trim()));
         match (found, flags_of(call)) {
             // Inputs of a workflow may be nested, which a line cannot express.
-            (Some(skill), Some(flags)) if !is_page(&skill.skill) => self.given(skill, flags),
-            _ => self.routed(from_json(call, |name| self.table(name))),
+            (Some(skill), Some(flags)) if !is_page(&skill.skill) => {
+                self.resolve_values(skill, flags)
+            }
+            _ => self.resolve_route(from_json(call, |name| self.table(name))),
         }
     }
 
     /// Resolves a skill by name, with its inputs as values.
     pub fn resolve_named(&self, name: &str, inputs: Object) -> Resolution {
         match self.skills.find(name) {
-            Some(skill) => self.given(skill, inputs),
+            Some(skill) => self.resolve_values(skill, inputs),
             None => Err(vec![self.unknown(name)]),
         }
     }
 
-    fn routed(&self, routed: Result<Route, Vec<Problem>>) -> Resolution {
+    fn resolve_route(&self, routed: Result<Route, Vec<Problem>>) -> Resolution {
         match routed? {
             Route::GetSkill { topic } => Ok(Command::Page { topic }),
             Route::Command(command) if command.help => Ok(Command::Page {
                 topic: command.skill_name,
             }),
             Route::Command(command) => match self.skills.find(&command.skill_name) {
-                Some(skill) => self.resolved(skill, command.flags),
+                Some(skill) => self.resolve_flags(skill, command.flags),
                 None => Err(vec![self.unknown(&command.skill_name)]),
             },
         }
@@ -124,7 +126,7 @@ impl<'a> Commands<'a> {
 
     /// Resolves values from a program, which keep their types. `help` works here too, and empty values of a
     /// page count as absent.
-    fn given(&self, skill: Arc<LoadedSkill>, inputs: Object) -> Resolution {
+    fn resolve_values(&self, skill: Arc<LoadedSkill>, inputs: Object) -> Resolution {
         let page = is_page(&skill.skill);
         let mut given = Object::new();
         for (name, value) in inputs {
@@ -146,10 +148,10 @@ impl<'a> Commands<'a> {
                 given.insert(bare.to_owned(), value);
             }
         }
-        self.resolved(skill, given)
+        self.resolve_flags(skill, given)
     }
 
-    fn resolved(&self, skill: Arc<LoadedSkill>, flags: Object) -> Resolution {
+    fn resolve_flags(&self, skill: Arc<LoadedSkill>, flags: Object) -> Resolution {
         if let Body::Manual { text, .. } = &skill.skill.body {
             match handler(&skill.skill) {
                 None => {

@@ -151,7 +151,7 @@ impl Library {
             return Some(record);
         }
         let other = || known.all.find(name).cloned();
-        let numbered = || files.skill(known.numbered(name)?).cloned();
+        let numbered = || files.skill(known.id_of_number(name)?).cloned();
         file.cloned().or_else(other).or_else(numbered)
     }
 }
@@ -212,7 +212,7 @@ impl SkillSet {
     }
 
     /// Returns the id of the file skill whose row has this number.
-    fn numbered(&self, number: &str) -> Option<&str> {
+    fn id_of_number(&self, number: &str) -> Option<&str> {
         let number: i64 = number.parse().ok()?;
         let (skill, _) = self.rows.iter().find(|(_, row)| row.id == number)?;
         Some(skill)

@@ -161,7 +161,7 @@ impl Overlay {
         } else {
             let patched = Value::Object(self.patched_fields(file));
             match parse_record(&patched, moment).document {
-                Some(Document::Skill(skill)) => combined(file, *skill, &changed),
+                Some(Document::Skill(skill)) => combine(file, *skill, &changed),
                 Some(Document::Domain(_) | Document::Agent(_)) | None => {
                     tracing::warn!(skill = %file.id, "the overlay of this skill cannot be read");
                     file.clone()
@@ -188,7 +188,7 @@ impl Overlay {
 }
 
 /// Combines a file with its changed fields: everything that a record cannot express is taken from the file.
-fn combined(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
+fn combine(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
     let is_changed = |names: &[&str]| fields.iter().any(|field| names.contains(&field.as_str()));
     let new_body = is_changed(&BODY);
     let prose = matches!(changed.body, Body::Instructions(_));

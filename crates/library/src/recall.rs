@@ -149,7 +149,7 @@ impl Library {
             let revision = loaded.map(|loaded| loaded.revision.to_string());
             if let (Some(loaded), Some(revision)) = (loaded, revision)
                 && known.get(path) != Some(&revision.as_str())
-                && let Some((_, content)) = encoded(loaded)
+                && let Some((_, content)) = encode_skill(loaded)
             {
                 let good = ReadableFile {
                     path: path.to_owned(),
@@ -175,7 +175,10 @@ impl Library {
     /// revisions.
     pub(crate) async fn keep_contents(&self, skills: Vec<Arc<LoadedSkill>>) -> Result<(), Error> {
         for some in skills.chunks(BATCH_SIZE) {
-            let contents = some.iter().filter_map(|loaded| encoded(loaded)).collect();
+            let contents = some
+                .iter()
+                .filter_map(|loaded| encode_skill(loaded))
+                .collect();
             self.store().keep_revisions(contents).await?;
         }
         Ok(())
@@ -184,7 +187,7 @@ impl Library {
 
 /// Returns the revision and content of a skill. A skill that cannot be encoded is logged and does not stop
 /// the others.
-fn encoded(loaded: &LoadedSkill) -> Option<(String, String)> {
+fn encode_skill(loaded: &LoadedSkill) -> Option<(String, String)> {
     match encode_file(&loaded.skill, &loaded.path) {
         Ok(content) => Some((loaded.revision.to_string(), content)),
         Err(error) => {

@@ -42,7 +42,7 @@ impl Library {
         let (now, zone) = (self.base.now(), self.base.host_zone());
         let mut changes = Vec::new();
         for row in self.store().skills(timed).await? {
-            if let Some(timeline) = moved(&row, now, &zone)? {
+            if let Some(timeline) = moved_position(&row, now, &zone)? {
                 let change = SkillChange {
                     standing: row.standing,
                     timeline: Some(timeline),
@@ -65,7 +65,7 @@ impl Library {
 }
 
 /// Returns the next slot of a skill in a zone if it differs. A slot that is due already stays.
-fn moved(
+fn moved_position(
     row: &SkillRow,
     now: Timestamp,
     zone: &TimeZone,

@@ -163,7 +163,7 @@ impl<'a> Tries<'a> {
         };
         // The semaphore is never closed.
         let _place = place.map_err(|_| GiveUpReason::Time(None))?;
-        let left = self.left();
+        let left = self.time_left();
         if left.is_zero() {
             return Err(GiveUpReason::Time(None));
         }
@@ -199,7 +199,7 @@ impl<'a> Tries<'a> {
         }
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         let left = |(end, _): (Instant, Duration)| end.saturating_duration_since(Instant::now());
         self.end.map_or(Duration::MAX, left)
     }
@@ -207,13 +207,13 @@ impl<'a> Tries<'a> {
     /// Fails if a wait would pass the deadline or takes too long.
     fn check_wait(&self, wait: Duration, failed: &ProviderFailure) -> Result<(), GiveUpReason> {
         let mut failed = failed.clone();
-        if wait >= self.left() {
+        if wait >= self.time_left() {
             if failed.after.is_some() {
                 failed.failure.message = format!(
                     "{}; the provider asks to retry after {}, but only {} are left",
                     failed.failure.message,
                     words(wait),
-                    words(self.left())
+                    words(self.time_left())
                 );
             }
             return Err(GiveUpReason::Model(failed));

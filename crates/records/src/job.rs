@@ -74,15 +74,15 @@ fn action(args: &mut Object) -> Result<Object, Refusal> {
         Some(Value::String(text)) => match json::parse_in_text(&text) {
             Some(Value::Object(action)) => Ok(action),
             Some(steps @ Value::Array(_)) => Ok(Object::from_iter([("steps".to_owned(), steps)])),
-            _ => flattened(args, Some(&text)),
+            _ => flatten_action(args, Some(&text)),
         },
         Some(steps @ Value::Array(_)) => Ok(Object::from_iter([("steps".to_owned(), steps)])),
-        Some(_) | None => flattened(args, None),
+        Some(_) | None => flatten_action(args, None),
     }
 }
 
 /// Parses `{"name": …, "action": "tool_call", "toolName": …}`.
-fn flattened(args: &mut Object, kind: Option<&str>) -> Result<Object, Refusal> {
+fn flatten_action(args: &mut Object, kind: Option<&str>) -> Result<Object, Refusal> {
     let own = ["tool_name", "tool", "workflow_steps", "steps", "function"];
     if find(args, &own).is_none() {
         let Some(tool) = kind.filter(|kind| !kind.trim().is_empty() && !is_kind(kind)) else {

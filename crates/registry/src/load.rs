@@ -29,7 +29,7 @@ pub(crate) struct FolderContext<'a> {
 /// Loads a file, or returns the previous result if nothing changed.
 pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>) -> Unit {
     if let Some(problem) = context.refused.get(path) {
-        return refused(context, path, problem, old);
+        return refused_unit(context, path, problem, old);
     }
     let metadata = path.metadata();
     let stamp = metadata.as_ref().ok().map(Stamp::from_metadata);
@@ -60,7 +60,7 @@ pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>)
 }
 
 /// Returns the result for a file that must not be opened: a link to the outside, or not a regular file.
-fn refused(
+fn refused_unit(
     context: &FolderContext<'_>,
     path: &Path,
     problem: &Diagnostic,

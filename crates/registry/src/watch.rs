@@ -60,7 +60,7 @@ impl Watcher {
     /// Processes signals until it receives `Stop`.
     pub(crate) fn run(mut self, shared: &Shared, signals: &Receiver<Signal>) {
         // A file may have changed between the first scan and the first watch.
-        self.guarded(shared, |watcher| {
+        self.run_guarded(shared, |watcher| {
             shared.replace(shared.current().catch_up(&shared.options, &shared.now()));
             watcher.add_all_watches(shared);
         });
@@ -76,8 +76,8 @@ impl Watcher {
             match signal {
                 Ok(Signal::Touched(mut paths)) => {
                     waiting = gather(&mut paths, shared.options.quiet_period, signals);
-                    let paths = self.named(&paths);
-                    self.guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
+                    let paths = self.linked_paths(&paths);
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
                     shared.write_log(true);
                     continue;
                 }
@@ -87,13 +87,13 @@ impl Watcher {
                 }
                 Ok(Signal::Lost) => {
                     self.restart(shared);
-                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, None));
                 }
                 Ok(Signal::Rescan) | Err(RecvTimeoutError::Timeout) => {
-                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, None));
                 }
                 Ok(Signal::CatchUp(done)) => {
-                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, None));
                     shared.write_log(true);
                     // The caller may have stopped waiting.
                     let _told = done.send(());
@@ -108,7 +108,7 @@ impl Watcher {
 
     /// Runs one pass and catches panics: a panic is logged, the loaded skills stay in use, and later passes
     /// still run.
-    fn guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
+    fn run_guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
         if catch_unwind(AssertUnwindSafe(|| pass(self))).is_err() {
             tracing::error!("reading skills failed; the loaded skills stay in use");
             self.restart(shared);
@@ -167,7 +167,7 @@ impl Watcher {
     }
 
     /// Maps the paths in events to all paths that lead to the same folder.
-    fn named(&self, paths: &HashSet<PathBuf>) -> HashSet<PathBuf> {
+    fn linked_paths(&self, paths: &HashSet<PathBuf>) -> HashSet<PathBuf> {
         let mut named = HashSet::new();
         for path in paths {
             let before = named.len();

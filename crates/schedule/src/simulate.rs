@@ -96,7 +96,7 @@ pub fn simulate<'a>(
     let mut simulation = Simulation {
         skills,
         to,
-        down: merged(down),
+        down: merge_ranges(down),
         agenda: BinaryHeap::with_capacity(skills.len()),
         rows: VecDeque::new(),
     };
@@ -191,7 +191,7 @@ impl Simulation<'_> {
 }
 
 /// Sorts the ranges and merges overlapping ones; drops empty ones.
-fn merged(down: &[Range<Timestamp>]) -> Vec<Range<Timestamp>> {
+fn merge_ranges(down: &[Range<Timestamp>]) -> Vec<Range<Timestamp>> {
     let mut sorted: Vec<Range<Timestamp>> = down
         .iter()
         .filter(|range| !range.is_empty())

@@ -69,9 +69,9 @@ pub(crate) fn bind(listen: &str, is_encrypted: bool) -> Done<(TcpListener, Socke
     }
     let bound = found.into_iter().map(open).reduce(Result::or);
     let listener = bound.unwrap_or_else(|| Err(ErrorKind::NotFound.into()));
-    let listener = listener.map_err(|problem| taken(listen, &problem))?;
+    let listener = listener.map_err(|problem| bind_failure(listen, &problem))?;
     let address = listener.local_addr();
-    let address = address.map_err(|problem| taken(listen, &problem))?;
+    let address = address.map_err(|problem| bind_failure(listen, &problem))?;
     Ok((listener, address))
 }
 
@@ -86,7 +86,7 @@ fn open(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn taken(listen: &str, problem: &std::io::Error) -> Failure {
+fn bind_failure(listen: &str, problem: &std::io::Error) -> Failure {
     if problem.kind() == ErrorKind::AddrInUse {
         let message = format!("another program listens on `{listen}`");
         let hint = "stop it and start `deft up` again, or choose another port: `deft config set server.listen 127.0.0.1:9877`";

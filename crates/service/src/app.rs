@@ -80,7 +80,7 @@ pub struct BackgroundDelivery {
 
 impl App {
     /// Returns the home that this process already has open. Closing the result leaves the home open.
-    fn shared(live: &LiveHome) -> Self {
+    fn from_open(live: &LiveHome) -> Self {
         Self {
             threads: Threads::Shared(live.threads.clone()),
             engine: live.engine.clone(),
@@ -116,7 +116,7 @@ impl App {
     /// Opens the home with its skills, or with those of `--root`.
     pub fn open(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         let snapshot = workspace.load(&home)?;
@@ -146,7 +146,7 @@ impl App {
     /// in parallel.
     pub fn open_for(skill: &str, workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         let snapshot = workspace.load(&home)?;
@@ -180,7 +180,7 @@ impl App {
     /// version.
     pub fn standing(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         let snapshot = load_kept(&home, &Library::of_home(&home));
@@ -190,7 +190,7 @@ impl App {
     /// Opens the home without loading skills, for commands that need none.
     pub fn without_skills(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         Self::with(&home, no_skills(&home), workspace.tell)
@@ -200,7 +200,7 @@ impl App {
     /// missing.
     pub fn to_read(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home_to_read()?;
         let store = store::read(&home)?;

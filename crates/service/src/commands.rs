@@ -119,8 +119,10 @@ impl CommandShell {
             Form::Call(call) => commands.json(call),
             Form::Unreadable(problem) => Err(vec![problem.clone()]),
         };
-        let resolved = resolved
-            .map_err(|problems| self.broken(&problems).unwrap_or_else(|| refusal(&problems)))?;
+        let resolved = resolved.map_err(|problems| {
+            self.broken_file_failure(&problems)
+                .unwrap_or_else(|| refusal(&problems))
+        })?;
         let result = match resolved {
             Command::Page { topic } => {
                 let unavailable = |skill: &Skill| commands.unavailable(skill, true);
@@ -173,7 +175,7 @@ impl CommandShell {
 
     /// If a command names a skill that is missing because its file is broken, returns the failure that says
     /// so: the command itself is not wrong.
-    fn broken(&self, problems: &[Problem]) -> Option<Failure> {
+    fn broken_file_failure(&self, problems: &[Problem]) -> Option<Failure> {
         let name = problems.iter().find_map(|problem| {
             if let ProblemKind::UnknownSkill { name, .. } = &problem.kind {
                 Some(name.clone())

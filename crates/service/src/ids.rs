@@ -166,7 +166,7 @@ fn runs(app: &App, filter: RunFilter, limit: u32) -> Done<Vec<RunRow>> {
 mod tests {
     use super::*;
 
-    fn picked(given: &str) -> Result<String, (String, Option<String>)> {
+    fn pick_prefix(given: &str) -> Result<String, (String, Option<String>)> {
         let ids = ["apr_9c", "apr_9a", "apr_1"].map(str::to_owned).to_vec();
         let describe = |id: &String| (id.clone(), format!("about {id}"));
         let picked = IdKind::Question.pick(given, ids, describe);
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn an_id_is_whole_or_begins_or_is_the_last_one() {
-        assert_eq!(picked("apr_9a"), Ok("apr_9a".to_owned()));
-        assert_eq!(picked("apr_1"), Ok("apr_1".to_owned()));
-        assert_eq!(picked("last"), Ok("apr_9c".to_owned()));
+        assert_eq!(pick_prefix("apr_9a"), Ok("apr_9a".to_owned()));
+        assert_eq!(pick_prefix("apr_1"), Ok("apr_1".to_owned()));
+        assert_eq!(pick_prefix("last"), Ok("apr_9c".to_owned()));
     }
 
     #[test]
     fn an_ambiguous_beginning_names_the_candidates() {
-        let (message, hint) = picked("apr_9").unwrap_err();
+        let (message, hint) = pick_prefix("apr_9").unwrap_err();
         assert_eq!(message, "`apr_9` matches 2 approvals");
         let hint = hint.unwrap();
         assert_eq!(
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_unknown_id_says_where_to_look() {
-        let (message, hint) = picked("x").unwrap_err();
+        let (message, hint) = pick_prefix("x").unwrap_err();
         assert_eq!(message, "unknown approval `x`");
         assert_eq!(hint.as_deref(), Some("`deft approvals list` lists all"));
     }

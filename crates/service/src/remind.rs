@@ -24,10 +24,10 @@ pub fn remind(workspace: &Workspace, words: &[String], zone: Option<&str>) -> Do
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let place = read_zone(&app, zone)?;
     let reminder = split_reminder(&words, &place, Timestamp::now()).map_err(refused_failure)?;
-    let text = capitalised(&reminder.text);
+    let text = capitalise(&reminder.text);
     let timing = trigger_config(&app, &reminder.when, zone)?;
     for number in 1..=MAX_ALIKE {
-        let record = record(&numbered(&text, number), &text, &timing);
+        let record = record(&number_name(&text, number), &text, &timing);
         match app.block_on(app.engine.library().store_skill(&record)) {
             Ok(stored) => return finish(app, &stored.row, ScheduleAction::Set),
             Err(Error::NameTaken { .. }) => {}
@@ -67,14 +67,14 @@ fn literal(text: &str) -> String {
     }
 }
 
-fn capitalised(text: &str) -> String {
+fn capitalise(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).collect()
 }
 
 /// Returns the name of a reminder: its text, cut between words, with a number if the name is taken.
-fn numbered(text: &str, number: usize) -> String {
+fn number_name(text: &str, number: usize) -> String {
     let mut name = String::new();
     for word in text.split_whitespace() {
         let room = MAX_NAME_LEN.saturating_sub(name.chars().count());
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn names_are_short_and_differ() {
-        assert_eq!(numbered("Drink water", 1), "Drink water");
-        assert_eq!(numbered("Drink water", 3), "Drink water 3");
-        assert_eq!(numbered("!", 1), "Reminder");
+        assert_eq!(number_name("Drink water", 1), "Drink water");
+        assert_eq!(number_name("Drink water", 3), "Drink water 3");
+        assert_eq!(number_name("!", 1), "Reminder");
         let long = "Read the minutes of the meeting and of the one before it, and answer both";
-        let name = numbered(long, 1);
+        let name = number_name(long, 1);
         assert!(
             name.len() <= MAX_NAME_LEN && long.starts_with(&name),
             "{name}"
@@ -117,6 +117,6 @@ mod tests {
     fn a_text_is_no_template() {
         assert_eq!(literal("100% {done}"), "100% {done}");
         assert_eq!(literal("say {{ x }}"), "{{ \"say {{ x }}\" }}");
-        assert_eq!(capitalised("éclair"), "Éclair");
+        assert_eq!(capitalise("éclair"), "Éclair");
     }
 }

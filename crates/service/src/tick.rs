@@ -91,7 +91,7 @@ async fn tick_once(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickRe
     Ok(TickReport {
         fired: fired.iter().map(runs::view).collect::<Done<_>>()?,
         passed: passed.iter().map(runs::view).collect::<Done<_>>()?,
-        enabled: enabled(app, &ticked.enabled).await?,
+        enabled: enabled_skills(app, &ticked.enabled).await?,
     })
 }
 
@@ -141,7 +141,7 @@ async fn rows(app: &App, runs: Vec<RunId>) -> Done<Vec<RunRow>> {
     Ok(rows)
 }
 
-async fn enabled(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
+async fn enabled_skills(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
     let mut skills = Vec::new();
     for name in names {
         let row = app.engine.store().skill(name).await;

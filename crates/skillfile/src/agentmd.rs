@@ -57,8 +57,8 @@ pub(crate) fn read(
         provider: fields.filled_text("provider", sink),
         model: fields.filled_text("model", sink),
         allow_skills: fields.truth("allow_skills", sink).unwrap_or(false),
-        tools: listed(&fields, "tools", sink),
-        skills: listed(&fields, "skills", sink),
+        tools: read_list(&fields, "tools", sink),
+        skills: read_list(&fields, "skills", sink),
         approve: fields.texts("approve", sink),
         max_steps: fields.positive("max_steps", sink),
         budget: policy::budget(&fields, sink),
@@ -71,7 +71,7 @@ pub(crate) fn read(
 }
 
 /// Returns the list of a key, `None` if it is absent. An empty list allows nothing.
-fn listed(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<Vec<String>> {
+fn read_list(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<Vec<String>> {
     fields.node(key)?;
     Some(fields.texts(key, sink))
 }

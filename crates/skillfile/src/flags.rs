@@ -56,7 +56,7 @@ fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
             }
             Row::Flag | Row::Other => {}
         }
-        let text = undecorated(line.trim());
+        let text = strip_decoration(line.trim());
         let Some(rest) = text.strip_prefix("--") else {
             go_on(&mut found, line, &text, span, sink);
             continue;
@@ -108,12 +108,12 @@ fn row(line: &str) -> Row {
 }
 
 /// Removes decoration: a list marker, a short flag, table bars and marks around a flag.
-fn undecorated(line: &str) -> String {
+fn strip_decoration(line: &str) -> String {
     if let Some(row) = line.strip_prefix('|') {
         let cells = row.trim_end_matches('|').split('|').map(str::trim);
         let cells: Vec<&str> = cells.collect();
         return match self::row(line) {
-            Row::Flag => undecorated(&cells.join(" ")),
+            Row::Flag => strip_decoration(&cells.join(" ")),
             Row::None | Row::Rule | Row::Other => String::new(),
         };
     }

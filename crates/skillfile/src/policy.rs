@@ -75,7 +75,7 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
 fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
     let node = fields.node("preflight")?;
     let value = match node.as_scalar() {
-        Some(scalar) => described(&scalar.text),
+        Some(scalar) => parse_check(&scalar.text),
         None => node.to_value(),
     };
     let part = |key: &str| node.as_mapping().and_then(|map| map.get(key));
@@ -103,7 +103,7 @@ fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
 }
 
 /// Parses a check given as one word, or as JSON in a text.
-fn described(text: &str) -> Value {
+fn parse_check(text: &str) -> Value {
     let read = serde_json::from_str(text).ok();
     read.filter(Value::is_object)
         .unwrap_or_else(|| Value::from(text))

@@ -270,7 +270,7 @@ impl<'a> Fields<'a> {
         wanted: &str,
         sink: &mut Sink,
     ) -> Option<T> {
-        let message = format!("`{key}` takes {wanted}, not {}", shown(node));
+        let message = format!("`{key}` takes {wanted}, not {}", show_node(node));
         sink.report_as(self.severity, Rule::WrongType, node.span, message);
         None
     }
@@ -334,7 +334,7 @@ fn words_of<C: Choice>() -> String {
 }
 
 /// Returns a value for messages: the value if it is short, otherwise its kind.
-fn shown(node: &Node) -> String {
+fn show_node(node: &Node) -> String {
     let short = |text: &str| {
         let length = text.chars().count();
         (1..=40).contains(&length) && !text.contains(['\n', '`'])

@@ -253,7 +253,7 @@ fn mcp(state: &State, request: &Request, origin: &str) -> Reaction {
             "serverInfo": {"name": "guarded", "version": "1"},
         }),
         "tools/list" => json!({"tools": [{"name": "whoami", "inputSchema": {"type": "object"}}]}),
-        "tools/call" => match missing(state) {
+        "tools/call" => match missing_scope(state) {
             Some(refused) => return refused,
             // A server that leaks the token: tests check that deft masks it.
             None => json!({"content": [{"type": "text", "text": format!("you sent {given}")}]}),
@@ -268,7 +268,7 @@ fn mcp(state: &State, request: &Request, origin: &str) -> Reaction {
 }
 
 /// Returns the refusal of a call whose token lacks the required scope, or `None`.
-fn missing(state: &State) -> Option<Reaction> {
+fn missing_scope(state: &State) -> Option<Reaction> {
     let wanted = state.wanted.as_ref()?;
     let granted = state.scopes.split_whitespace().any(|scope| scope == wanted);
     let challenge =

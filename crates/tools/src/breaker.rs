@@ -91,7 +91,7 @@ pub(crate) fn backoff(failures: u32) -> Duration {
 mod tests {
     use super::*;
 
-    fn opened(now: Instant) -> Breaker {
+    fn open(now: Instant) -> Breaker {
         let mut breaker = Breaker::default();
         for _ in 0..THRESHOLD {
             assert!(breaker.admit(now).is_ok());
@@ -122,7 +122,7 @@ mod tests {
     fn after_the_cool_down_one_call_decides() {
         let now = Instant::now();
         let later = now + COOL_DOWN;
-        let mut breaker = opened(now);
+        let mut breaker = open(now);
         assert!(breaker.admit(later).is_ok());
         assert!(breaker.admit(later).is_err(), "only one is let through");
         breaker.record_failure(later);
@@ -138,7 +138,7 @@ mod tests {
     fn a_trial_that_says_nothing_lets_the_next_one_try() {
         let now = Instant::now();
         let later = now + COOL_DOWN;
-        let mut breaker = opened(now);
+        let mut breaker = open(now);
         assert!(breaker.admit(later).is_ok());
         breaker.record_no_result(later);
         assert!(breaker.admit(later).is_ok());

@@ -129,14 +129,14 @@ impl Index {
             if !entry.info.builtin && builtin.contains(&full) {
                 tracing::warn!(tool = full, "a built-in tool has the same name and is kept");
             }
-            entry.info.shown = index.shown(&entry.info, &builtin);
+            entry.info.shown = index.name_for_people(&entry.info, &builtin);
             // The first entry wins, so a server cannot replace a built-in tool.
             index.full.entry(full).or_insert_with(|| Arc::new(entry));
         }
         index
     }
 
-    fn shown(&self, tool: &ToolInfo, builtin: &[String]) -> String {
+    fn name_for_people(&self, tool: &ToolInfo, builtin: &[String]) -> String {
         let unique = self
             .bare
             .get(&tool.name)
@@ -216,7 +216,7 @@ pub(crate) fn unknown_tool(name: &str, nearest: &[String]) -> Failure {
         .outage(Outage::Tool(name.to_owned()));
     match nearest {
         [] => failure.hint("`deft tools list` shows all tools"),
-        names => failure.hint(format!("did you mean {}?", listed(names, "or"))),
+        names => failure.hint(format!("did you mean {}?", list_names(names, "or"))),
     }
 }
 
@@ -226,7 +226,7 @@ pub(crate) fn ambiguous(name: &str, candidates: &[String]) -> Failure {
         FailureClass::NotFound,
         format!(
             "the tool `{name}` is ambiguous: {}",
-            listed(candidates, "or")
+            list_names(candidates, "or")
         ),
     )
     .mark_blocked()
@@ -259,7 +259,7 @@ pub(crate) fn unasked_servers(name: &str, servers: &[(String, Failure)]) -> Fail
     })
 }
 
-fn listed(names: &[String], word: &str) -> String {
+fn list_names(names: &[String], word: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
         [] => String::new(),

@@ -136,7 +136,7 @@ impl Router {
         let started = Instant::now();
         let entry = self.meant(&call).await?;
         let (arguments, repairs) = self.prepare(&entry, &mut call)?;
-        let limit = Limit::new(remaining(&entry, &call, started), call.cancel.clone());
+        let limit = Limit::new(remaining_time(&entry, &call, started), call.cancel.clone());
         let secrets = call.reveal;
         let answer = match &entry.target {
             Target::Builtin(tool) => {
@@ -151,7 +151,7 @@ impl Router {
                 Box::pin(server.call(&entry.info.name, arguments, call.mark(), &limit)).await
             }
         };
-        let answer = answer.map_err(|failure| hidden(failure, secrets))?;
+        let answer = answer.map_err(|failure| redact_failure(failure, secrets))?;
         Ok(Reply {
             value: answer.value,
             text: answer.text,
@@ -332,7 +332,7 @@ impl Router {
     }
 }
 
-fn remaining(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
+fn remaining_time(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
     let usual = match &entry.target {
         Target::Builtin(_) => BUILTIN_TIMEOUT,
         Target::Server(server) => server.timeout(),
@@ -392,7 +392,7 @@ fn reveal(value: &mut Value, secrets: &dyn Reveal) {
 }
 
 /// Removes secrets from the message and hint of a tool's failure.
-fn hidden(failure: Failure, reveal: &dyn Reveal) -> Failure {
+fn redact_failure(failure: Failure, reveal: &dyn Reveal) -> Failure {
     Failure {
         message: reveal.hide(&failure.message).into_owned(),
         hint: failure.hint.map(|hint| reveal.hide(&hint).into_owned()),

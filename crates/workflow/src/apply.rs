@@ -26,7 +26,7 @@ impl Machine {
             }
             // The process that starts the run has read it already.
             Event::Prepared(_) => Ok(()),
-            Event::Started(started) => self.started(at, started),
+            Event::Started(started) => self.apply_started(at, started),
             Event::Reused {
                 path,
                 value,
@@ -34,10 +34,10 @@ impl Machine {
                 called,
             } => {
                 called.iter().for_each(|tool| self.note_tool(0, tool));
-                self.reused(path, value.as_ref(), error.as_ref())
+                self.apply_reused(path, value.as_ref(), error.as_ref())
             }
-            Event::Skipped { path, .. } => self.skipped(path),
-            Event::Listed { path, items, .. } => self.listed(at, path, items),
+            Event::Skipped { path, .. } => self.apply_skipped(path),
+            Event::Listed { path, items, .. } => self.apply_items(at, path, items),
             Event::Asked {
                 path,
                 message,
@@ -49,9 +49,9 @@ impl Machine {
                     default: *default,
                     operation: operation.clone(),
                 };
-                self.asked(at, path, question)
+                self.apply_question(at, path, question)
             }
-            Event::Answered { path, answer, by } => self.answered(at, path, *answer, by),
+            Event::Answered { path, answer, by } => self.apply_answer(at, path, *answer, by),
             Event::Begun(begun) => match self.frame_of(&begun.path) {
                 Some(frame) => self.outputs_begun(at, frame, begun),
                 None => self.begin_call(at, begun),
@@ -60,7 +60,7 @@ impl Machine {
                 Some(frame) => self.outputs_ended(frame, ended),
                 None => self.apply_call_end(at, ended),
             },
-            Event::Agent { path, .. } => self.thought(path),
+            Event::Agent { path, .. } => self.check_agent_event(path),
             Event::Healed {
                 path, error, next, ..
             } => self.apply_healed(at, path, error.as_ref(), next),
@@ -70,7 +70,7 @@ impl Machine {
                 revision,
                 inputs,
                 until,
-            } => self.entered(at, path, revision, inputs, *until),
+            } => self.apply_entered(at, path, revision, inputs, *until),
             Event::Continued {
                 path,
                 attempt,
@@ -82,7 +82,7 @@ impl Machine {
                 values,
                 error,
                 ms,
-            } => self.closed(path, values, error.as_ref(), *ms),
+            } => self.apply_closed(path, values, error.as_ref(), *ms),
             Event::Stopped { failure } => self.stop(at, failure),
             Event::Recovered { interrupted_at } => {
                 self.recovered = Some(Recovery {
@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    fn started(&mut self, at: Timestamp, started: &RunStart) -> Result<(), Divergence> {
+    fn apply_started(&mut self, at: Timestamp, started: &RunStart) -> Result<(), Divergence> {
         if self.origin.is_some() {
             return Err(Divergence("the run begins twice".to_owned()));
         }
@@ -119,7 +119,7 @@ impl Machine {
         Ok(())
     }
 
-    fn reused(
+    fn apply_reused(
         &mut self,
         path: &Path,
         value: Option<&Value>,
@@ -141,7 +141,7 @@ impl Machine {
 
     /// Checks that the step of an agent event has not ended; it may be between two tries. The event itself is
     /// applied by the state machine of the agent.
-    fn thought(&mut self, path: &Path) -> Result<(), Divergence> {
+    fn check_agent_event(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.current_try(at)?.state.is_over() {
             return Err(misplaced_event(path, "continues after it has ended"));
@@ -149,7 +149,7 @@ impl Machine {
         Ok(())
     }
 
-    fn skipped(&mut self, path: &Path) -> Result<(), Divergence> {
+    fn apply_skipped(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if at.item.is_none() {
             let at = self.locate_pending(path)?;
@@ -164,7 +164,12 @@ impl Machine {
         self.item_over(at)
     }
 
-    fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Divergence> {
+    fn apply_items(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        items: &[Value],
+    ) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         if self.frames[at.frame].plan.steps[at.step].list.is_none() {
             return Err(misplaced_event(path, "is not a loop"));
@@ -178,7 +183,12 @@ impl Machine {
         Ok(())
     }
 
-    fn asked(&mut self, now: Timestamp, path: &Path, question: Question) -> Result<(), Divergence> {
+    fn apply_question(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        question: Question,
+    ) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         self.open(at);
         self.pause(now, at.frame);
@@ -190,7 +200,7 @@ impl Machine {
         Ok(())
     }
 
-    fn answered(
+    fn apply_answer(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -216,7 +226,7 @@ impl Machine {
         self.over(at, Phase::Refused)
     }
 
-    fn entered(
+    fn apply_entered(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -258,7 +268,7 @@ impl Machine {
         Ok(())
     }
 
-    fn closed(
+    fn apply_closed(
         &mut self,
         path: &Path,
         values: &[Value],

@@ -49,13 +49,13 @@ impl Machine {
 
     /// Returns the earliest deadline of a nested skill.
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.counting().map(|(_, until)| until).min()
+        self.counting_skills().map(|(_, until)| until).min()
     }
 
     /// Returns the event that stops a nested skill whose deadline has passed, the outermost one first. The
     /// caller stores and applies it and cuts off the calls inside.
     pub fn overdue(&self, now: Timestamp) -> Option<Event> {
-        let (frame, _) = self.counting().find(|(_, until)| *until <= now)?;
+        let (frame, _) = self.counting_skills().find(|(_, until)| *until <= now)?;
         let path = self.path(self.frames[frame].parent?);
         let skill = &self.frames[frame].plan.skill;
         let message = format!("skill `{skill}` exceeded its `timeout`");
@@ -66,7 +66,7 @@ impl Machine {
     }
 
     /// Returns the nested skills whose deadlines are not paused, the outer ones first.
-    fn counting(&self) -> impl Iterator<Item = (usize, Timestamp)> {
+    fn counting_skills(&self) -> impl Iterator<Item = (usize, Timestamp)> {
         let running = self.stopped.is_none();
         let timed = self.timed.iter().filter(move |_| running);
         timed.filter_map(|index| {

@@ -127,7 +127,7 @@ impl Machine {
                 Some(self.skip(at, format!("condition is false: {source}")))
             }
             Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
-                Some(self.beginning(at, Call::Condition, Effects::None))
+                Some(self.begin_event(at, Call::Condition, Effects::None))
             }
             Err(error) => Some(self.render_failure_event(at, "condition", &error)),
         }
@@ -211,7 +211,7 @@ impl Machine {
             return self.fail_before_call(at, failure);
         }
         let effects = planned.effects(frame.plan.effects, tool, facts);
-        self.beginning(at, call, effects)
+        self.begin_event(at, call, effects)
     }
 
     /// Returns the event that resumes a nested skill that has begun before. It does not begin again: its
@@ -255,7 +255,7 @@ impl Machine {
         )
     }
 
-    fn beginning(&self, at: Position, call: Call, effects: Effects) -> Event {
+    fn begin_event(&self, at: Position, call: Call, effects: Effects) -> Event {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         let attempts = tries.get(at.item.unwrap_or(0)).map_or(0, |t| t.attempts);
         Event::Begun(CallIntent {
@@ -299,7 +299,7 @@ impl Machine {
             return None;
         }
         let failed = state.tries.iter().find_map(Try::final_failure).cloned();
-        let failed = failed.map(|failure| counted(failure, &state.tries));
+        let failed = failed.map(|failure| count_failures(failure, &state.tries));
         Some(Event::Closed {
             path: self.path(at),
             values: state.tries.iter().map(item_value).collect(),
@@ -315,7 +315,7 @@ impl Machine {
 const MAX_NAMED: usize = 10;
 
 /// Returns the first failure of a loop, with the number of failed items and their indexes.
-fn counted(failure: Failure, tries: &[Try]) -> Failure {
+fn count_failures(failure: Failure, tries: &[Try]) -> Failure {
     let failed = |(at, tried): (usize, &Try)| {
         matches!(tried.state, TryState::Failed(_)).then(|| format!("[{at}]"))
     };

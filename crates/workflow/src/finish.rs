@@ -163,7 +163,7 @@ impl Machine {
                 }
                 Value::Object(map)
             }
-            None => unnamed(&frame.plan, &view),
+            None => unnamed_outputs(&frame.plan, &view),
         })
     }
 
@@ -184,7 +184,7 @@ impl Machine {
 
 /// Returns the outputs of a skill without `outputs`: the value of its only step, or the values of steps with
 /// an output name. A record names no outputs, so a record of several steps returns the value of each step.
-fn unnamed(plan: &Plan, view: &NameScope<'_>) -> Value {
+fn unnamed_outputs(plan: &Plan, view: &NameScope<'_>) -> Value {
     match plan.steps.as_slice() {
         several if plan.of_record && several.len() > 1 => {
             let steps = several.iter().zip(&view.frame.steps);

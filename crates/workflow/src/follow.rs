@@ -112,7 +112,7 @@ impl Machine {
                 Ok(())
             }
             (None, Next::Verify { of }) => self.hold(now, at, *of, ended),
-            (None, Next::Judged) => self.judged(now, at, ended.value.as_deref()),
+            (None, Next::Judged) => self.apply_verdict(now, at, ended.value.as_deref()),
             (None, _) => {
                 self.note_called(at, &ended.called);
                 let value = ended.value.clone().unwrap_or_default();
@@ -150,7 +150,7 @@ impl Machine {
     }
 
     /// Applies the worker's verdict on the condition of a step or an item.
-    fn judged(
+    fn apply_verdict(
         &mut self,
         now: Timestamp,
         at: Position,

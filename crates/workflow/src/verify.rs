@@ -71,7 +71,7 @@ impl Machine {
                 let next = self.next(now, at, &failure, false);
                 return (None, Some(failure), next);
             }
-            Err(failure) => Err(raised(source, failure).into()),
+            Err(failure) => Err(evaluation_failure(source, failure).into()),
         };
         self.decide_checked(at, &held.value, checked, now)
     }
@@ -223,7 +223,7 @@ impl Machine {
                 };
                 (Some(certain(failure)), next)
             }
-            Err(failure) => (Some(raised(source, failure)), Next::Fail),
+            Err(failure) => (Some(evaluation_failure(source, failure)), Next::Fail),
         };
         Event::Ended(CallEnd {
             path: Path::of_outputs(&frame.prefix),
@@ -312,7 +312,7 @@ fn certain(mut failure: Failure) -> Failure {
 }
 
 /// Returns the failure for an expression that could not be evaluated.
-fn raised(source: &str, failure: Failure) -> Failure {
+fn evaluation_failure(source: &str, failure: Failure) -> Failure {
     let message = format!("expected `{source}`: {}", failure.message);
     Failure {
         hint: failure.hint,

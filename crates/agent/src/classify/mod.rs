@@ -220,7 +220,7 @@ impl Classifier {
         let mut found: HashMap<usize, Vec<&str>> = HashMap::new();
         for Keyword {
             playbook, place, ..
-        } in self.found(&text)
+        } in self.find_keywords(&text)
         {
             let keyword = self.playbooks[*playbook].keywords[*place].trim();
             found.entry(*playbook).or_default().push(keyword);
@@ -234,7 +234,7 @@ impl Classifier {
     }
 
     /// Returns the keywords in a text, in the order in which they begin there.
-    fn found(&self, text: &str) -> Vec<&Keyword> {
+    fn find_keywords(&self, text: &str) -> Vec<&Keyword> {
         let mut hits = Hits::new();
         for (pattern, start, end) in self.hits(text, false) {
             hits.entry(pattern).or_default().push((start, end));

@@ -4,7 +4,7 @@ use deft_command::{CommandResult, extract};
 use deft_model::{Effects, Failure, ModelReply, Usd};
 use serde_json::Value;
 
-use super::turn::failed;
+use super::turn::failure_event;
 use super::{Machine, words};
 use crate::address::Address;
 use crate::event::{Event, EventKind, WrittenCommand};
@@ -55,11 +55,11 @@ impl Machine {
 
     /// Returns the event that ends the agent from outside: its time is over, or a person stopped it.
     pub fn stop_event(&self, failure: Failure) -> Event {
-        event(&Address::root(), failed(String::new(), failure))
+        event(&Address::root(), failure_event(String::new(), failure))
     }
 
     /// Returns the event for the end of a tool call.
-    pub fn returned(
+    pub fn return_event(
         &self,
         agent: &Address,
         turn: u32,
@@ -67,7 +67,7 @@ impl Machine {
         result: Result<Value, Failure>,
         ms: u64,
     ) -> Event {
-        event(agent, returned(turn, call, result, ms))
+        event(agent, return_event(turn, call, result, ms))
     }
 
     /// Returns the event for the answer to a question.
@@ -94,7 +94,7 @@ impl Machine {
                 tool,
                 effects: Effects::Once,
                 ..
-            } => Some(self.returned(agent, *turn, *call, Err(words::cut_off(tool)), 0)),
+            } => Some(self.return_event(agent, *turn, *call, Err(words::cut_off(tool)), 0)),
             Request::CallTool { .. }
             | Request::CallModel { .. }
             | Request::Ask { .. }
@@ -121,7 +121,12 @@ fn event(agent: &Address, what: EventKind) -> Event {
     }
 }
 
-pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms: u64) -> EventKind {
+pub(super) fn return_event(
+    turn: u32,
+    call: u32,
+    result: Result<Value, Failure>,
+    ms: u64,
+) -> EventKind {
     let (value, error) = match result {
         Ok(value) => (Some(value), None),
         Err(failure) => (None, Some(failure)),

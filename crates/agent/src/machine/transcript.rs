@@ -5,7 +5,7 @@
 
 use deft_model::{Message, ModelReply};
 
-use super::shown::{not_made, shown};
+use super::shown::{not_made, show_result};
 use super::state::{Agent, Call, CallEnd, ModelCall, Target, Turn};
 use super::words::clip;
 use crate::prompt::neutralise;
@@ -90,7 +90,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             continue;
         };
         let (text, failed) = match call.end() {
-            Some(end) => shown(label(want, call), call, end, most),
+            Some(end) => show_result(label(want, call), call, end, most),
             None if agent.finished.is_some() => (not_made(label(want, call)), true),
             None => continue,
         };

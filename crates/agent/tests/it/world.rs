@@ -61,7 +61,7 @@ impl World {
                 ..
             } => {
                 let result = next(&mut self.results, tool).unwrap_or(Ok(Value::from("done")));
-                machine.returned(agent, *turn, *call, result, 5)
+                machine.return_event(agent, *turn, *call, result, 5)
             }
             Request::Ask {
                 agent, turn, call, ..
@@ -112,7 +112,7 @@ fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, request: &Re
         },
         Request::CallTool {
             agent, turn, call, ..
-        } => machine.returned(agent, *turn, *call, chance.result(seed), 5),
+        } => machine.return_event(agent, *turn, *call, chance.result(seed), 5),
         Request::Ask {
             agent, turn, call, ..
         } => machine.answer_event(agent, *turn, *call, by_ann(chance.yes(seed))),

@@ -130,7 +130,7 @@ impl Agents {
             let grants = self.grants.of_skill(id);
             let granted = |call: &PlannedCall<'_>| is_granted(&grants, id, &pinned.revision, call);
             let plan = &pinned.plan;
-            self.planned(&inside, plan, &granted, &mut seen, depth, &mut planned)?;
+            self.collect_planned(&inside, plan, &granted, &mut seen, depth, &mut planned)?;
             consequences.revision = Some(pinned.revision);
         }
         planned.iter().for_each(|call| consequences.add(&call.tool));
@@ -159,7 +159,7 @@ impl Agents {
         // Disabling a skill has no consequences. Arguments that cannot be read are refused by the tool
         // itself, with a list of all mistakes.
         let only_off = tool == UPDATE && is_only_off(&target(args).1);
-        let described = self.described(tool, args).filter(|_| !only_off);
+        let described = self.described_skill(tool, args).filter(|_| !only_off);
         let Some(skill) = described else {
             return Ok(Consequences::default());
         };
@@ -188,7 +188,7 @@ impl Agents {
     }
 
     /// Returns the skill that a call would store, change or queue.
-    fn described(&self, tool: &str, args: &Object) -> Option<Skill> {
+    fn described_skill(&self, tool: &str, args: &Object) -> Option<Skill> {
         let record = match tool {
             "queue_task" => deft_records::job(args).ok()?,
             UPDATE => {
@@ -288,7 +288,7 @@ impl Agents {
 
     /// Collects the calls of a plan, and of the skills it runs, that need a person's approval. Calls of the
     /// plan itself that are `granted` do not.
-    fn planned(
+    fn collect_planned(
         &self,
         authority: &Authority,
         plan: &Arc<Plan>,
@@ -329,7 +329,7 @@ impl Agents {
             };
             if let Ok(pinned) = self.library.pin_loaded(&loaded) {
                 let inside = inside(authority, &loaded.skill);
-                self.planned(&inside, &pinned.plan, &|_| false, seen, depth, found)?;
+                self.collect_planned(&inside, &pinned.plan, &|_| false, seen, depth, found)?;
             }
         }
         Ok(())

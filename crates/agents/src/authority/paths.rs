@@ -62,13 +62,13 @@ fn path_of(text: &str) -> Option<PathBuf> {
         return None;
     }
     Some(match text.strip_prefix("file://") {
-        Some(path) => PathBuf::from(decoded(path)),
+        Some(path) => PathBuf::from(decode_path(path)),
         None => PathBuf::from(text),
     })
 }
 
 /// Decodes `%XX` in the path of a `file` URL. A result that is not UTF-8 leaves the path unchanged.
-fn decoded(path: &str) -> String {
+fn decode_path(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((first, behind)) = rest.split_first() {

@@ -113,12 +113,12 @@ fn row(scope: &BudgetScope) -> Row {
         tokens.unwrap_or_else(|| "-".to_owned()).into(),
         dollars(used.cost_usd).into(),
         money.map_or("-".to_owned(), dollars).into(),
-        held(used).into(),
+        format_reserved(used).into(),
     ])
 }
 
 /// Formats the amount reserved for calls in flight.
-fn held(used: &ScopeUsage) -> String {
+fn format_reserved(used: &ScopeUsage) -> String {
     match (used.reserved_tokens, used.reserved_usd) {
         (0, money) if money == Usd::default() => "-".to_owned(),
         (tokens, money) if money == Usd::default() => format!("{tokens} tokens"),

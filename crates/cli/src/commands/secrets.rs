@@ -41,7 +41,7 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
                 .filter(|text| !text.trim().is_empty())
                 .unwrap_or_default()
         }
-        None => piped()?,
+        None => read_pipe()?,
     };
     let place = if file {
         SecretPlace::File
@@ -61,7 +61,7 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
 }
 
 /// Reads the value from a pipe. Refuses a terminal, which would echo it.
-fn piped() -> Done<String> {
+fn read_pipe() -> Done<String> {
     if io::stdin().is_terminal() {
         let message = "no value was piped in, and asking is not allowed";
         return Err(Failure::input("usage", message).hint(

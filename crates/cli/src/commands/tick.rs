@@ -58,13 +58,16 @@ fn text(report: &TickReport, app: &App) -> String {
             slot(run, app),
         )
     });
-    let enabled = report.enabled.iter().map(|skill| enabled(skill, app));
+    let enabled = report
+        .enabled
+        .iter()
+        .map(|skill| describe_enabled(skill, app));
     let lines = fired.chain(passed).chain(enabled);
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Describes a newly enabled skill: its next fire, and whether its runs ask a model, which costs money.
-fn enabled(enabled: &EnabledSkill, app: &App) -> String {
+fn describe_enabled(enabled: &EnabledSkill, app: &App) -> String {
     let skill = &enabled.skill;
     let next = enabled.next_at;
     let next = next.map_or(String::new(), |at| time::show(at, &app.zone));

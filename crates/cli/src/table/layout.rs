@@ -183,7 +183,7 @@ impl Layout {
         let below = row.below.iter().map(|text| (&text.cell, text.most));
         for (cell, most) in moved.chain(below) {
             for line in wrap_at_most(&cell.text, width, most) {
-                let line = painted(&line, cell.tone, paper.color);
+                let line = paint(&line, cell.tone, paper.color);
                 out.push(StyledText::from(" ".repeat(INDENT)).with(line).with("\n"));
             }
         }
@@ -203,7 +203,7 @@ fn line<'a>(cells: impl Iterator<Item = (usize, Tone, &'a str)>, color: bool) ->
                 used = 0;
             }
             line.push(" ".repeat(start - used));
-            line.push(painted(text, tone, color));
+            line.push(paint(text, tone, color));
             used = start + columns_of(text);
         }
         start += width + GAP;
@@ -211,7 +211,7 @@ fn line<'a>(cells: impl Iterator<Item = (usize, Tone, &'a str)>, color: bool) ->
     line
 }
 
-fn painted(text: &str, tone: Tone, color: bool) -> StyledText {
+fn paint(text: &str, tone: Tone, color: bool) -> StyledText {
     match tone.code() {
         Some(code) => StyledText::paint(code, text, color),
         None => StyledText::from(text),

@@ -210,7 +210,7 @@ impl BudgetConfig {
 impl Reader<'_> {
     pub(super) fn models(&self) -> Vec<ModelConfig> {
         let model = |(name, fields)| ModelConfig { name, fields };
-        self.named(&["llm"]).into_iter().map(model).collect()
+        self.named_tables(&["llm"]).into_iter().map(model).collect()
     }
 
     /// Reads the `[agent]` section, and settings of other sections that apply to agents.
@@ -248,7 +248,7 @@ impl Reader<'_> {
                 .and_then(|word| ExhaustedAction::from_word(&word))
                 .unwrap_or(ExhaustedAction::Pause),
         };
-        let agents = self.named(&["budget", "agents"]).into_iter();
+        let agents = self.named_tables(&["budget", "agents"]).into_iter();
         let agents = agents.map(|(name, fields)| (name, watch(&fields, all.on_exhausted)));
         BudgetConfig {
             all,

@@ -63,7 +63,7 @@ impl Reader<'_> {
     }
 
     /// Returns the tables of a section that contains named tables only.
-    pub(super) fn named(&self, path: &[&str]) -> Vec<(String, Map<String, Value>)> {
+    pub(super) fn named_tables(&self, path: &[&str]) -> Vec<(String, Map<String, Value>)> {
         let Some(Data::Table(section)) = self.settings.get(path).map(|node| &node.data) else {
             return Vec::new();
         };
@@ -247,7 +247,7 @@ impl Reader<'_> {
     /// Tools may not repeat their values.
     fn withheld(&self) -> Value {
         let secrets = |section: &str, key: &str| {
-            let tables = self.named(&[section]).into_iter();
+            let tables = self.named_tables(&[section]).into_iter();
             let found = tables.filter_map(|(_, fields)| fields.get(key).cloned());
             found.collect::<Vec<Value>>()
         };

@@ -56,7 +56,7 @@ enum ModelTurn {
 }
 
 impl ModelTurn {
-    fn failed(failure: Failure) -> Self {
+    fn from_failure(failure: Failure) -> Self {
         Self::Answered(Box::new(Err(failure)), Vec::new())
     }
 }
@@ -176,9 +176,9 @@ impl Performer {
 
     async fn ask_model(&self, turn: &Turn<'_>, job: &Job<'_>) -> ModelTurn {
         let engine = &self.engine;
-        let deadline = match self.remaining(job.until) {
+        let deadline = match self.remaining_time(job.until) {
             Ok(deadline) => deadline,
-            Err(failure) => return ModelTurn::failed(failure),
+            Err(failure) => return ModelTurn::from_failure(failure),
         };
         let key = turn.key(job.attempt);
         let above = engine.agents.payers_above(turn.run);
@@ -186,7 +186,7 @@ impl Performer {
             Ok(above) => above,
             Err(error) => {
                 let failure = Failure::new(FailureClass::Other, error.to_string());
-                return ModelTurn::failed(failure);
+                return ModelTurn::from_failure(failure);
             }
         };
         let mut skills = payers(turn.run, job.around.clone());
@@ -279,7 +279,7 @@ impl Performer {
             .await
             .map_err(|error| {
                 let failure = Failure::new(FailureClass::Other, error.to_string());
-                ModelTurn::failed(failure)
+                ModelTurn::from_failure(failure)
             })?;
         let (skill, revision) = (&run.skill, &run.revision);
         match ask::find_answer(engine, job.attention, skill, revision, &question).await {
@@ -350,7 +350,7 @@ impl Performer {
         path: &Path,
     ) -> Result<Value, Failure> {
         let usual = self.engine.options.tool_timeout;
-        let left = self.remaining(until)?;
+        let left = self.remaining_time(until)?;
         let AgentCall {
             tool, args, key, ..
         } = request;
@@ -381,7 +381,7 @@ impl Performer {
     }
 
     /// Returns the time left until the deadline of the step; `None` without a deadline.
-    fn remaining(&self, until: Option<Timestamp>) -> Result<Option<Duration>, Failure> {
+    fn remaining_time(&self, until: Option<Timestamp>) -> Result<Option<Duration>, Failure> {
         let Some(until) = until else {
             return Ok(None);
         };

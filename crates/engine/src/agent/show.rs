@@ -29,11 +29,11 @@ impl Engine {
             .agents()
             .chat_preview(&agent, told, &conversation, None)
             .await;
-        Ok(shown(preview.map_err(Error::Agent)?))
+        Ok(show_preview(preview.map_err(Error::Agent)?))
     }
 }
 
-fn shown(preview: Preview) -> PromptView {
+fn show_preview(preview: Preview) -> PromptView {
     let Preview {
         setup,
         sections,

@@ -39,7 +39,7 @@ impl Engine {
         let undone = UndoneExchange {
             run: first.run.clone(),
             text: first.text.clone(),
-            called: called(exchange)?,
+            called: called_tools(exchange)?,
         };
         store.cut_conversation(conversation, first.seq - 1).await?;
         Ok(Some(undone))
@@ -61,7 +61,7 @@ fn last_exchange(rows: &[MessageRow]) -> &[MessageRow] {
     &rows[before.map_or(0, |before| before + 1)..]
 }
 
-fn called(rows: &[MessageRow]) -> Result<Vec<String>, Error> {
+fn called_tools(rows: &[MessageRow]) -> Result<Vec<String>, Error> {
     let mut called = Vec::new();
     for row in rows {
         let what = || format!("message {} of conversation `{}`", row.seq, row.conversation);

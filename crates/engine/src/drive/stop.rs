@@ -32,7 +32,7 @@ impl Driver {
             return None;
         }
         if self.stop.token.is_cancelled() {
-            return Some(self.cancelled());
+            return Some(self.cancel_failure());
         }
         let late = self
             .deadline
@@ -65,7 +65,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn cancelled(&self) -> Failure {
+    pub(super) fn cancel_failure(&self) -> Failure {
         let by = self.stop.by.lock().clone();
         let by = by.unwrap_or_else(|| "an unknown caller".to_owned());
         Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))

@@ -69,7 +69,7 @@ pub(super) fn take(
         take_part(part, draft, signatures);
     }
     if let Some(word) = candidate["finishReason"].as_str() {
-        stopped(word, draft)?;
+        read_stop_reason(word, draft)?;
     }
     Ok(candidate["content"].is_object() || draft.stop.is_some())
 }
@@ -91,7 +91,7 @@ fn take_part(part: &Value, draft: &mut Draft<'_>, signatures: &mut Signatures) {
     signatures.text = signature.or_else(|| signatures.text.take());
 }
 
-fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+fn read_stop_reason(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
     draft.stop = Some(match word {
         "STOP" => StopReason::Done,
         "MAX_TOKENS" => StopReason::Length,

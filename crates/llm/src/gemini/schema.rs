@@ -49,7 +49,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn convert(&mut self, schema: &Value) -> Value {
         let depth = self.inside.len();
-        let schema = self.joined(schema);
+        let schema = self.join_parts(schema);
         let mut out = Map::new();
         for key in KEPT {
             if let Some(value) = schema.get(key) {
@@ -78,7 +78,7 @@ impl Writer<'_> {
     }
 
     /// Returns a schema with its reference resolved and its parts (`allOf`) merged.
-    fn joined(&mut self, schema: &Value) -> Map<String, Value> {
+    fn join_parts(&mut self, schema: &Value) -> Map<String, Value> {
         let root = self.root;
         let mut out = schema.as_object().cloned().unwrap_or_default();
         let reference = out.remove("$ref");
@@ -98,7 +98,7 @@ impl Writer<'_> {
         parts.extend(all.as_ref().and_then(Value::as_array).into_iter().flatten());
         self.left = self.left.saturating_sub(1);
         for part in parts {
-            for (key, value) in self.joined(part) {
+            for (key, value) in self.join_parts(part) {
                 lay_over(&mut out, key, value);
             }
         }

@@ -83,7 +83,7 @@ fn window<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
 }
 
 impl ProviderFailure {
-    pub(super) fn overflowing(overflow: Overflow, words: &Words) -> Self {
+    pub(super) fn from_overflow(overflow: Overflow, words: &Words) -> Self {
         let message = match (overflow.needed, overflow.fits) {
             (Some(needed), Some(fits)) => {
                 format!("the prompt has {needed} tokens; the model's context fits {fits}")

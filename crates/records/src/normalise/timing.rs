@@ -43,7 +43,7 @@ pub(super) fn clean(draft: &mut Draft<'_>) {
             notes.push(format!("cleaned {key}"));
         }
     }
-    if let Some((zone, rest)) = config.get("schedule").and_then(zoned)
+    if let Some((zone, rest)) = config.get("schedule").and_then(split_zone)
         && !config.contains_key("timezone")
     {
         config.insert("schedule".to_owned(), rest.into());
@@ -54,7 +54,7 @@ pub(super) fn clean(draft: &mut Draft<'_>) {
 }
 
 /// Splits `CRON_TZ=Europe/Berlin 0 9 * * *`.
-fn zoned(schedule: &Value) -> Option<(String, String)> {
+fn split_zone(schedule: &Value) -> Option<(String, String)> {
     let (zone, rest) = schedule.as_str()?.split_once(' ')?;
     let zone = zone.strip_prefix("CRON_TZ=").or(zone.strip_prefix("TZ="))?;
     Some((zone.to_owned(), rest.trim().to_owned()))
@@ -262,7 +262,7 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
     let (at, note) = match (epoch(value), value) {
         (Some(at), _) => (at, format!("read {key} as a time since 1970")),
         (None, Value::String(text)) if !has_offset(text) => match parse_at(text, &zone) {
-            Ok(at) => (at, placed(key, text, at, &zone)),
+            Ok(at) => (at, describe_wall_time(key, text, at, &zone)),
             Err(_) => return,
         },
         (None, Value::String(text)) if key == "when" && parse_at(text, &zone).is_ok() => {
@@ -277,7 +277,7 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
 
 /// Describes how a wall time was interpreted. A time that is skipped by a clock change moves to the end of
 /// the gap, and the text mentions it.
-fn placed(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
+fn describe_wall_time(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
     let placed = format!("placed {key} in {}", zone_name(zone));
     let written = DateTimeParser::new().parse_datetime(text.trim()).ok();
     let local = at.to_zoned(zone.clone()).datetime();

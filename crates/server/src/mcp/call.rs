@@ -50,7 +50,7 @@ pub(super) async fn call(
         return Err(ErrorData::invalid_params(message, None));
     };
     if let Target::Relayed(upstream) = &target {
-        return relayed(server, upstream, request, context).await;
+        return relay_call(server, upstream, request, context).await;
     }
     let retry = Retry {
         state: request.request_state,
@@ -87,7 +87,7 @@ pub(super) async fn call(
 }
 
 /// Calls a tool of a server behind deft and returns its result unchanged.
-async fn relayed(
+async fn relay_call(
     server: &McpServer,
     upstream: &Upstream,
     mut params: CallToolRequestParams,

@@ -97,7 +97,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
         let called = tokio::spawn(async move { tools::call_live(&server.app, request).await });
         match called.await {
             Ok(Ok(reply)) => Answer::json(StatusCode::OK, &reply),
-            Ok(Err(failure)) => refused(tool, failure),
+            Ok(Err(failure)) => call_failure(tool, failure),
             Err(problem) => {
                 let message = format!("the call failed: {problem}");
                 Err(Failure::internal("engine", message))
@@ -108,7 +108,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
 
 /// Converts a failed call to a response: a call that the tool refused is a result, with the JSON output of
 /// `deft tools call`; a call that could not be made is an error of the caller.
-fn refused(tool: String, failure: CallFailure) -> Done<Answer> {
+fn call_failure(tool: String, failure: CallFailure) -> Done<Answer> {
     let CallFailure { kind, error } = failure;
     if kind == FailureKind::Input {
         let known = Failure::input("invalid_call", error.message);

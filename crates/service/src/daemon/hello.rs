@@ -84,7 +84,7 @@ async fn retire_if_seen(engine: &Engine) -> Done<Hello> {
         ..RunFilter::default()
     };
     let fired = engine.store().count_runs(fired).await;
-    if fired.map_err(stored)? < FIRES {
+    if fired.map_err(store_failure)? < FIRES {
         return Ok(Hello::Fires);
     }
     let notice = Notice {
@@ -108,7 +108,7 @@ async fn retire_if_seen(engine: &Engine) -> Done<Hello> {
 
 /// Whether the skill is still the example: a person or an assistant may have changed it.
 async fn is_as_stored(engine: &Engine) -> Done<bool> {
-    let row = engine.store().skill(NAME).await.map_err(stored)?;
+    let row = engine.store().skill(NAME).await.map_err(store_failure)?;
     let Some(row) = row.filter(|row| row.text.origin == SkillOrigin::Record) else {
         return Ok(false);
     };
@@ -122,6 +122,6 @@ async fn is_as_stored(engine: &Engine) -> Done<bool> {
         && schedule(&content) == schedule(&first))
 }
 
-fn stored(error: deft_store::Error) -> Failure {
+fn store_failure(error: deft_store::Error) -> Failure {
     app::failure(&deft_engine::Error::from(error))
 }

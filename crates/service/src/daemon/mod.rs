@@ -209,7 +209,7 @@ impl Daemon {
         let value = tokio::select! {
             value = until => value,
             // The engine returns without being stopped only if it cannot continue.
-            ended = &mut tasks.serving => return Ok((None, broken(ended))),
+            ended = &mut tasks.serving => return Ok((None, log_broken_engine(ended))),
         };
         systemd::tell("STOPPING=1");
         tracing::info!(
@@ -347,7 +347,7 @@ impl Tasks {
 }
 
 /// Logs and returns why the engine stopped unexpectedly. The front end prints the failure.
-fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
+fn log_broken_engine(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
     let failure = match ended {
         Ok(Err(error)) => app::failure(&error),
         Ok(Ok(())) => Failure::internal("engine", "the engine stopped unexpectedly"),

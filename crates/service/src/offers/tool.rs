@@ -30,7 +30,7 @@ const ADDING: [&str; 3] = ["memory_store_skill", "fact_save", "queue_task"];
 /// Returns deft's own tools, sorted by name.
 pub fn own_tools(app: &App) -> Vec<OfferedTool> {
     let tools = app.engine.router().list().into_iter();
-    let mut tools: Vec<OfferedTool> = tools.filter(is_offered).map(offered).collect();
+    let mut tools: Vec<OfferedTool> = tools.filter(is_offered).map(offer_tool).collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     tools
 }
@@ -40,7 +40,7 @@ fn is_offered(tool: &ToolInfo) -> bool {
     tool.builtin && (is_own_tool(name) || name == CATALOG)
 }
 
-fn offered(tool: ToolInfo) -> OfferedTool {
+fn offer_tool(tool: ToolInfo) -> OfferedTool {
     let given = tool.annotations;
     let reads = given.read_only_hint == Some(true);
     // The router does not know which tools are destructive, so writing tools count as destructive.

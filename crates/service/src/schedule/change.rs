@@ -41,7 +41,7 @@ pub fn add(
 
 /// Disables a scheduled skill.
 pub fn pause(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
-    let skill = scheduled(workspace, name)?;
+    let skill = find_scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().disable(&skill));
     let row = row.map_err(|error| app::failure(&error))?;
@@ -50,7 +50,7 @@ pub fn pause(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
 
 /// Enables a scheduled skill and resets its failure count.
 pub fn resume(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
-    let skill = scheduled(workspace, name)?;
+    let skill = find_scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().enable(&skill));
     let row = row.map_err(|error| app::failure(&error))?;
@@ -59,7 +59,7 @@ pub fn resume(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
 
 /// Removes the schedule of a skill. A reminder is deleted, because it consists of its schedule only.
 pub fn remove(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
-    let skill = scheduled(workspace, name)?;
+    let skill = find_scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
     let target = Target::Name(skill.clone());
     let row = app.block_on(app.engine.store().skill(&skill));
@@ -80,7 +80,7 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
 }
 
 /// Returns the id of the skill called `name`, if it has a schedule.
-fn scheduled(workspace: &Workspace, name: &str) -> Done<String> {
+fn find_scheduled(workspace: &Workspace, name: &str) -> Done<String> {
     let source = Source::open(workspace)?;
     let found = source.find(name, source.moment().now)?;
     Ok(found.timed.name)

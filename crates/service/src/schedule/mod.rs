@@ -78,7 +78,7 @@ pub fn next(workspace: &Workspace, name: &str, request: &FiresRequest) -> Done<U
     let zone = source.find(name, now)?.zone;
     let from = instant_or(request.from.as_deref(), &zone, now)?;
     let skill = source.find(name, from.min(now))?;
-    let mut upcoming = upcoming(&skill.timed.schedule, zone, from, request.count);
+    let mut upcoming = upcoming_fires(&skill.timed.schedule, zone, from, request.count);
     upcoming.view.skill = Some(skill.timed.name);
     upcoming.view.enabled = Some(skill.disabled.is_none());
     upcoming.disabled = skill.disabled;
@@ -100,7 +100,7 @@ pub fn preview(
     };
     let schedule = deft_schedule::parse_schedule(expression, &moment.zone, moment.now);
     let schedule = schedule.map_err(refused_failure)?;
-    Ok(upcoming(&schedule, moment.zone, from, request.count))
+    Ok(upcoming_fires(&schedule, moment.zone, from, request.count))
 }
 
 /// With an explicit zone, neither a home nor a valid configuration is needed.
@@ -114,7 +114,12 @@ fn preview_moment(workspace: &Workspace, zone: Option<&str>) -> Done<Moment> {
     })
 }
 
-fn upcoming(schedule: &Schedule, zone: TimeZone, from: Timestamp, count: usize) -> UpcomingFires {
+fn upcoming_fires(
+    schedule: &Schedule,
+    zone: TimeZone,
+    from: Timestamp,
+    count: usize,
+) -> UpcomingFires {
     let fires = schedule.next(from, count);
     UpcomingFires {
         view: FiresView {

@@ -128,11 +128,13 @@ impl SkillCatalog {
 
     /// Returns all records, by name.
     pub(super) fn records(&self) -> Done<Vec<StoredSkill>> {
-        self.record_rows().map(|row| self.stored(row)).collect()
+        self.record_rows()
+            .map(|row| self.stored_view(row))
+            .collect()
     }
 
     /// Converts a row for output as JSON.
-    pub(super) fn stored(&self, row: &SkillRow) -> Done<StoredSkill> {
+    pub(super) fn stored_view(&self, row: &SkillRow) -> Done<StoredSkill> {
         match &self.home {
             Some(app) => Ok(StoredSkill {
                 replaces_file: self.replaced_file(row),

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 
 /// Returns the list of skills for a prompt, with at most `budget` characters.
 pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
-    let list = listing(&offered(workspace)?, budget);
+    let list = listing(&offered_snapshot(workspace)?, budget);
     let ids = |ids: &[SkillId]| ids.iter().map(ToString::to_string).collect();
     Ok(SkillPrompt {
         listed: ids(&list.listed),
@@ -26,7 +26,7 @@ pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
 
 /// Returns the `skill` tool.
 pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
-    let tool = skill_tool(&offered(workspace)?).ok_or_else(|| {
+    let tool = skill_tool(&offered_snapshot(workspace)?).ok_or_else(|| {
         let message = "no skills, so the `skill` tool is not offered";
         Failure::input("no_skills", message)
     })?;
@@ -38,7 +38,7 @@ pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
 }
 
 /// Returns the skills of files and records.
-fn offered(workspace: &Workspace) -> Done<Snapshot> {
+fn offered_snapshot(workspace: &Workspace) -> Done<Snapshot> {
     Ok(SkillCatalog::open(workspace)?.into_joined()?.0)
 }
 

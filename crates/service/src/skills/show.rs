@@ -41,7 +41,7 @@ impl SkillCatalog {
     fn record_page(&self, row: &SkillRow) -> Done<SkillPage> {
         let (standing, zone) = (&row.standing, &self.moment().zone);
         Ok(SkillPage {
-            skill: SkillView::Stored(Box::new(self.stored(row)?)),
+            skill: SkillView::Stored(Box::new(self.stored_view(row)?)),
             manual: None,
             backs_off_until: self.backoff(standing, zone),
             last_run: standing.last_run_at.map(|at| deft_schedule::show(at, zone)),

@@ -51,14 +51,14 @@ pub enum DeletedFrom {
 pub fn enable(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().enable(name));
-    switched(app, row)
+    switch_result(app, row)
 }
 
 /// Disables a skill.
 pub fn disable(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().disable(name));
-    switched(app, row)
+    switch_result(app, row)
 }
 
 /// Removes the overlay of a file skill, so that its file is in effect again.
@@ -66,7 +66,7 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().restore_file(name));
     match row.transpose() {
-        Some(row) => switched(app, row),
+        Some(row) => switch_result(app, row),
         None => {
             let message = format!("no assistant has changed the file skill `{name}`");
             Err(Failure::input("unchanged", message)
@@ -75,7 +75,7 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     }
 }
 
-fn switched(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
+fn switch_result(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
     let row = row.map_err(|error| app::failure(&error))?;
     let switched_off = switched_off(&app, &row);
     let mut missing_tools = missing_tools(&row, app.engine.router());

@@ -108,7 +108,7 @@ impl StatusReader {
             limits || scope.used.scope == SpendSubject::All
         };
         let (active, active_total) = runs::active(app)?;
-        let (failed, failed_total) = runs::failed(app, now)?;
+        let (failed, failed_total) = runs::failed_runs(app, now)?;
         let mut approvals = approvals::list(app, false)?;
         approvals.sort_by_key(|approval| approval.asked_at);
         Ok(StatusView {

@@ -43,7 +43,7 @@ fn active_run(app: &App, row: &RunRow) -> Done<ActiveRun> {
 
 /// Returns the newest failed runs of the last day, and their total number. Chats are excluded, because they
 /// show their own failures.
-pub(super) fn failed(app: &App, now: Timestamp) -> Done<(Vec<FailedRun>, u64)> {
+pub(super) fn failed_runs(app: &App, now: Timestamp) -> Done<(Vec<FailedRun>, u64)> {
     let filter = RunFilter {
         outcomes: vec![
             Outcome::Error,

@@ -63,7 +63,7 @@ pub fn attach(text: &str, folder: &Path, user_home: Option<&Path>) -> Done<Attac
             );
             return Err(Failure::input("attachment", message).hint("attach fewer of them"));
         }
-        attached.text.push_str(&fenced(&name, &content));
+        attached.text.push_str(&fence_file(&name, &content));
         attached.files.push(AttachedFile { path: name, bytes });
     }
     Ok(attached)
@@ -165,7 +165,7 @@ fn read(name: &str, path: &Path) -> Done<String> {
 }
 
 /// Formats a file for a model. The fence is longer than any fence in the file.
-fn fenced(name: &str, content: &str) -> String {
+fn fence_file(name: &str, content: &str) -> String {
     let longest = content.split(|c| c != '`').map(str::len).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     let content = content.trim_end_matches('\n');

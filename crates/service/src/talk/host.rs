@@ -111,14 +111,14 @@ impl Host {
 
     async fn find(&self, id: &str) -> Done<Option<Conversation>> {
         let store = self.engine.store();
-        if let Some(row) = store.conversation(id).await.map_err(stored)? {
+        if let Some(row) = store.conversation(id).await.map_err(store_failure)? {
             return self.whole(row).await.map(Some);
         }
         let all = ConversationFilter {
             archived: true,
             ..ConversationFilter::default()
         };
-        let rows = store.conversations(all).await.map_err(stored)?;
+        let rows = store.conversations(all).await.map_err(store_failure)?;
         let describe = |row: &ConversationRow| (row.id.clone(), row.title.clone());
         match IdKind::Conversation.find(id, rows, describe)? {
             Some(row) => self.whole(row).await.map(Some),
@@ -129,7 +129,7 @@ impl Host {
     /// Returns a conversation with the state of its last run.
     async fn whole(&self, row: ConversationRow) -> Done<Conversation> {
         let run = match &row.run {
-            Some(run) => self.engine.store().run(run).await.map_err(stored)?,
+            Some(run) => self.engine.store().run(run).await.map_err(store_failure)?,
             None => None,
         };
         let open = run.filter(|run| run.status != RunStatus::Done);
@@ -154,7 +154,12 @@ impl Host {
             suffix: Some(suffix.clone()),
             ..SpentFilter::default()
         };
-        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let rows = self
+            .engine
+            .store()
+            .spent(filter)
+            .await
+            .map_err(store_failure)?;
         let scope = |row: SpentRow| {
             Ok(ScopeUsage {
                 scope: read_word("the ledger", row.scope.trim_end_matches(&suffix))?,
@@ -181,7 +186,12 @@ impl Host {
             prefix: Some(SpendSubject::Agent(String::new()).to_string()),
             ..SpentFilter::default()
         };
-        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let rows = self
+            .engine
+            .store()
+            .spent(filter)
+            .await
+            .map_err(store_failure)?;
         let name = |row: &SpentRow| match SpendScope::from_name(&row.scope)?.subject {
             SpendSubject::Agent(agent) => Some(agent),
             SpendSubject::All | SpendSubject::Skill(_) | SpendSubject::Run(_) => None,
@@ -298,7 +308,7 @@ impl Talk for Host {
     ) -> Later<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let row = self.engine.store().approval(approval).await;
-            let Some(row) = row.map_err(stored)? else {
+            let Some(row) = row.map_err(store_failure)? else {
                 return Ok(None);
             };
             let question = row.asked.message.clone();
@@ -359,7 +369,7 @@ impl Talk for Host {
                 ..ConversationFilter::default()
             };
             let rows = self.engine.store().conversations(filter).await;
-            let rows = rows.map_err(stored)?;
+            let rows = rows.map_err(store_failure)?;
             Ok(rows.into_iter().map(conversation).collect())
         })
     }
@@ -371,7 +381,10 @@ impl Talk for Host {
     fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let store = self.engine.store();
-            let rows = store.messages(id, 0, MAX_MESSAGES).await.map_err(stored)?;
+            let rows = store
+                .messages(id, 0, MAX_MESSAGES)
+                .await
+                .map_err(store_failure)?;
             let messages = rows.into_iter().map(|row| ChatMessage {
                 role: row.role.into(),
                 conversation: row.conversation,
@@ -390,13 +403,16 @@ impl Talk for Host {
     fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let hits = self.engine.store().search_conversations(words, limit).await;
-            let messages = hits.map_err(stored)?.into_iter().map(|hit| ChatMessage {
-                role: hit.role.into(),
-                conversation: hit.conversation,
-                seq: hit.seq,
-                text: hit.snippet,
-                at: hit.at,
-            });
+            let messages = hits
+                .map_err(store_failure)?
+                .into_iter()
+                .map(|hit| ChatMessage {
+                    role: hit.role.into(),
+                    conversation: hit.conversation,
+                    seq: hit.seq,
+                    text: hit.snippet,
+                    at: hit.at,
+                });
             Ok(messages.collect())
         })
     }
@@ -405,7 +421,7 @@ impl Talk for Host {
         Box::pin(async move {
             trash::put_conversation(&self.engine, &self.home, id).await?;
             let deleted = self.engine.store().delete_conversation(id).await;
-            deleted.map_err(stored)
+            deleted.map_err(store_failure)
         })
     }
 
@@ -421,7 +437,7 @@ impl Talk for Host {
     }
 }
 
-fn stored(error: deft_store::Error) -> Failure {
+fn store_failure(error: deft_store::Error) -> Failure {
     failure(&deft_engine::Error::from(error))
 }
 

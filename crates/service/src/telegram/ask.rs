@@ -50,7 +50,7 @@ impl OpenQuestions {
 }
 
 /// Formats a question with its answer.
-pub(super) fn decided(question: &str, answer: Answer, by: &str) -> String {
+pub(super) fn format_decision(question: &str, answer: Answer, by: &str) -> String {
     let mark = match answer {
         Answer::Yes => "✓ approved",
         Answer::No => "✗ rejected",

@@ -168,7 +168,7 @@ impl Chats {
         };
         let asked = self.0.open.pass_answer(approval, decided.answer);
         let question = asked.as_ref().unwrap_or(&decided.question);
-        let text = ask::decided(question, decided.answer, &decided.by);
+        let text = ask::format_decision(question, decided.answer, &decided.by);
         let message = match press.message {
             Some(message) => Some(message),
             None => ask::message_of(&*self.0.bot.store, approval).await,
@@ -292,7 +292,7 @@ impl Shared {
         });
         let said = tokio::select! {
             said = self.hear_out(&entry, admitted) => said,
-            never = self.typing(&entry.chat) => never,
+            never = self.show_typing(&entry.chat) => never,
         };
         self.with(&entry.chat, |chat| chat.current = None);
         match said {
@@ -383,7 +383,7 @@ impl Shared {
     }
 
     /// Shows "typing" until the future is dropped.
-    async fn typing<T>(&self, chat: &str) -> T {
+    async fn show_typing<T>(&self, chat: &str) -> T {
         loop {
             // Failures to show it are ignored.
             drop(self.client().show_typing(chat).await);

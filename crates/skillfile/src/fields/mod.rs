@@ -52,7 +52,7 @@ pub(crate) const fn optional(name: &'static str, kind: Kind, doc: &'static str) 
     }
 }
 
-const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+const fn required_field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
         kind,

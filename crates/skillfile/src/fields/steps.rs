@@ -1,7 +1,7 @@
 //! The field table of a workflow step. The fields of its kind come from the table of kinds.
 
 use super::step_kinds::OWN_FIELDS;
-use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required};
+use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required_field};
 
 /// A step of a workflow: its name, the keys of its kind, and common keys.
 pub(crate) const STEP: &[Field] = &step_fields();
@@ -29,7 +29,7 @@ const fn step_fields() -> [Field; COUNT] {
 }
 
 const HEAD: &[Field] = &[
-    required("id", Kind::Name, "its name in templates and conditions"),
+    required_field("id", Kind::Name, "its name in templates and conditions"),
     optional("description", Kind::Text, "one line for people"),
 ];
 
@@ -92,7 +92,7 @@ const COMMON_FIELDS: &[Field] = &[
 ];
 
 /// The value of `wait` if it is not a duration.
-pub(crate) const WAIT: &[Field] = &[required(
+pub(crate) const WAIT: &[Field] = &[required_field(
     "until",
     Kind::Filled,
     "an instant, or a template for one; without an offset it is in the zone of the skill",

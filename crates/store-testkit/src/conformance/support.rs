@@ -46,7 +46,7 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
     }
 }
 
-pub(super) fn overlapping(run: &str, skill: &str, overlap: Overlap) -> Admission {
+pub(super) fn overlapping_admission(run: &str, skill: &str, overlap: Overlap) -> Admission {
     Admission {
         overlap,
         ..admission(run, skill)

@@ -99,7 +99,7 @@ impl State {
         let error = backend::in_the_way(self.runs[other].row.id.as_str());
         let at = run.at;
         let n = self.insert(run);
-        self.finish(n, ended(Outcome::Skipped, error, at));
+        self.finish(n, finish_with(Outcome::Skipped, error, at));
         AdmissionResult::New {
             run: self.row(n),
             lease: None,
@@ -158,12 +158,12 @@ impl State {
             for event in closing {
                 self.push(n, event.clone());
             }
-            self.finish(n, ended(Outcome::Cancelled, error, at));
+            self.finish(n, finish_with(Outcome::Cancelled, error, at));
         }
     }
 }
 
-fn ended(outcome: Outcome, error: String, at: Timestamp) -> Finish {
+fn finish_with(outcome: Outcome, error: String, at: Timestamp) -> Finish {
     Finish {
         outcome,
         outputs: None,

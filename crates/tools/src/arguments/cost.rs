@@ -89,7 +89,7 @@ impl<'a> Count<'a> {
     fn everywhere(&mut self, schema: &'a Value) -> Result<(), &'static str> {
         match schema {
             Value::Object(fields) => {
-                self.applied(schema, 0)?;
+                self.count_applied(schema, 0)?;
                 fields.values().try_for_each(|field| self.everywhere(field))
             }
             Value::Array(items) => items.iter().try_for_each(|item| self.everywhere(item)),
@@ -98,7 +98,7 @@ impl<'a> Count<'a> {
     }
 
     /// Returns how many schemas apply to a value that this schema applies to.
-    fn applied(&mut self, schema: &'a Value, depth: usize) -> Result<u64, &'static str> {
+    fn count_applied(&mut self, schema: &'a Value, depth: usize) -> Result<u64, &'static str> {
         let Value::Object(fields) = schema else {
             return Ok(1);
         };
@@ -123,7 +123,7 @@ impl<'a> Count<'a> {
                 _ => Vec::new(),
             };
             for part in parts {
-                count = count.saturating_add(self.applied(part, depth + 1)?);
+                count = count.saturating_add(self.count_applied(part, depth + 1)?);
             }
         }
         if count > MAX_APPLIED {

@@ -11,8 +11,8 @@ use deft_model::{Effects, Failure, FailureClass, Object};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, statat};
 use serde_json::{Value, json};
 
-use super::folder::{OpenEntry, creatable, existing, io, open_folder};
-use super::{BuiltinTool, Context, Definition, Settings, blocking, handler, invalid, text};
+use super::folder::{OpenEntry, creatable, existing_path, io, open_folder};
+use super::{BuiltinTool, Context, Definition, Settings, handler, invalid, run_blocking, text};
 use crate::options::{FileOptions, Options};
 
 /// The maximum number of entries in a listing.
@@ -106,7 +106,7 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
                         .mark_blocked(),
                 );
             }
-            blocking(move || work(&options, &arguments)).await
+            run_blocking(move || work(&options, &arguments)).await
         }
     });
     let readable = |options: &Options| !options.file.folders.is_empty();
@@ -127,7 +127,7 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
 
 fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
-    let path = existing(options, given)?;
+    let path = existing_path(options, given)?;
     let spot = OpenEntry::from_real_path(options, given, &path)?;
     let file = spot
         .open(OFlags::RDONLY)
@@ -153,7 +153,7 @@ fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
 
 fn list(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
-    let path = existing(options, given)?;
+    let path = existing_path(options, given)?;
     let entries = open_folder(options, given, &path)
         .and_then(|folder| entries(&folder).map_err(|error| io(given, &error)));
     let mut entries = entries?;
@@ -187,7 +187,7 @@ fn entries(folder: &OwnedFd) -> std::io::Result<Vec<Value>> {
 }
 
 fn exists(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
-    match existing(options, text(arguments, "path")) {
+    match existing_path(options, text(arguments, "path")) {
         Ok(_) => Ok(Value::Bool(true)),
         Err(failure) if failure.class == FailureClass::NotFound && !failure.blocked => {
             Ok(Value::Bool(false))
@@ -253,7 +253,7 @@ fn append(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
 
 fn delete(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
-    let path = match existing(options, given) {
+    let path = match existing_path(options, given) {
         Ok(path) => path,
         // A missing file is the desired result.
         Err(failure) if failure.class == FailureClass::NotFound && !failure.blocked => {

@@ -280,7 +280,7 @@ fn invalid(message: impl Into<String>) -> Failure {
 }
 
 /// Runs blocking work without blocking other tasks.
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work)

@@ -87,7 +87,7 @@ impl Redaction {
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
-        Cow::Owned(replaced(text, hits))
+        Cow::Owned(replace_hits(text, hits))
     }
 
     /// Returns the maximum length of an escaped secret, in bytes.
@@ -173,7 +173,7 @@ fn between_escapes(text: &str, at: usize) -> usize {
 }
 
 /// Replaces the ranges in `hits`. Where ranges overlap, the longest one determines the replacement.
-fn replaced(text: &str, mut hits: Vec<Hit>) -> String {
+fn replace_hits(text: &str, mut hits: Vec<Hit>) -> String {
     hits.sort_by_key(|(start, end, _)| (*start, std::cmp::Reverse(*end)));
     let mut merged: Vec<Hit> = Vec::new();
     let mut longest = 0;

@@ -78,7 +78,7 @@ fn read_frontmatter(entry: &Value) -> Result<Object, String> {
 /// Checks that the name is the last folder of the URI and valid in the open format.
 fn check_name(uri: &str, name: &str) -> Result<(), String> {
     let folder = root(uri).rsplit('/').next().unwrap_or_default();
-    if decoded(folder).as_deref() != Some(name) {
+    if decode_percent(folder).as_deref() != Some(name) {
         return Err(format!(
             "its name `{name}` is not the folder of its address"
         ));
@@ -151,7 +151,7 @@ fn read_file(skill: &str, listed: &Value) -> Result<RemoteFile, String> {
 /// Decodes a path of a URI; fails if a part is not a plain name, since the path is also used for files.
 fn safe_path(encoded: &str) -> Result<String, String> {
     let odd = || format!("the address `{encoded}` has a part that is not a name");
-    let path = decoded(encoded).ok_or_else(odd)?;
+    let path = decode_percent(encoded).ok_or_else(odd)?;
     let is_name = |part: &str| !matches!(part, "" | "." | "..");
     let is_odd = |c: char| c.is_control() || c == '\\';
     let is_safe = path.split('/').all(is_name)
@@ -162,7 +162,7 @@ fn safe_path(encoded: &str) -> Result<String, String> {
 }
 
 /// Decodes `%XX`; `None` if the result is not valid UTF-8.
-fn decoded(text: &str) -> Option<String> {
+fn decode_percent(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {

@@ -115,7 +115,7 @@ impl Server {
         match answer.await {
             Ok(Ok(result)) => {
                 pending.mark_ended();
-                self.answered();
+                self.record_answer();
                 self.read(result)
             }
             Ok(Err(error)) => {
@@ -147,10 +147,14 @@ impl Server {
     fn read(&self, result: ServerResult) -> Result<Answer, Failure> {
         let answer = match result {
             ServerResult::CallToolResult(result) => reply::answer(result),
-            ServerResult::CustomResult(odd) => reply::lenient(&odd.0)
-                .unwrap_or_else(|| Err(fault::malformed(&self.name, "the answer has no content"))),
+            ServerResult::CustomResult(odd) => reply::lenient(&odd.0).unwrap_or_else(|| {
+                Err(fault::malformed_failure(
+                    &self.name,
+                    "the answer has no content",
+                ))
+            }),
             ServerResult::InputRequiredResult(_) => Err(fault::asks_back(&self.name)),
-            _ => Err(fault::malformed(
+            _ => Err(fault::malformed_failure(
                 &self.name,
                 "the type of the response does not match the request",
             )),
@@ -174,7 +178,7 @@ impl Server {
             // The task that follows the connection counts this failure.
             (true, true) => {}
             (true, false) => self.breaker.lock().record_failure(Instant::now()),
-            (false, _) => self.answered(),
+            (false, _) => self.record_answer(),
         }
         if fault.transport {
             return fault.failure.outage(Outage::Server(self.name.clone()));
@@ -191,7 +195,7 @@ impl Server {
     }
 
     /// Records that the server answered, with any result.
-    pub(super) fn answered(&self) {
+    pub(super) fn record_answer(&self) {
         self.stats.losses.store(0, Ordering::Relaxed);
         self.breaker.lock().record_success();
     }

@@ -49,14 +49,14 @@ pub(super) fn classify_call(
     max_reply_bytes: usize,
 ) -> Fault {
     match error {
-        ServiceError::McpError(error) => answered(server, error, max_reply_bytes),
+        ServiceError::McpError(error) => from_answer(server, error, max_reply_bytes),
         ServiceError::TransportSend(error) => {
             let failure = classify_transport(server, error);
             let transport = matches!(failure.class, FailureClass::Network | FailureClass::Timeout);
             Fault { failure, transport }
         }
         ServiceError::UnexpectedResponse => Fault {
-            failure: malformed(
+            failure: malformed_failure(
                 server,
                 "the type of the response does not match the request",
             ),
@@ -87,10 +87,10 @@ pub(super) fn is_own(error: &ErrorData) -> bool {
     matches!(error.code.0, TOO_LARGE | MALFORMED)
 }
 
-fn answered(server: &str, error: &ErrorData, max_reply_bytes: usize) -> Fault {
+fn from_answer(server: &str, error: &ErrorData, max_reply_bytes: usize) -> Fault {
     let failure = match error.code.0 {
         TOO_LARGE => too_large(server, max_reply_bytes),
-        MALFORMED => malformed(server, &error.message),
+        MALFORMED => malformed_failure(server, &error.message),
         code => Failure::new(
             classify::rpc(code, &error.message),
             format!(
@@ -115,7 +115,7 @@ pub(super) fn too_large(server: &str, max_reply_bytes: usize) -> Failure {
     .in_doubt()
 }
 
-pub(super) fn malformed(server: &str, reason: &str) -> Failure {
+pub(super) fn malformed_failure(server: &str, reason: &str) -> Failure {
     Failure::new(
         FailureClass::Invalid,
         format!("the server `{server}` sent an invalid message: {reason}"),
@@ -130,7 +130,7 @@ pub(super) fn connection_lost_failure(server: &str, sent: bool, watch: &Watch) -
         FailureClass::Network,
         format!(
             "lost the connection to the server `{server}`: {}",
-            with_last_words(watch.ending(), watch)
+            with_last_words(watch.end_reason(), watch)
         ),
     );
     Failure {
@@ -290,7 +290,7 @@ pub(super) fn classify_start(
             FailureClass::Network,
             format!(
                 "the server `{server}` could not be started: {}",
-                with_last_words(watch.ending(), watch)
+                with_last_words(watch.end_reason(), watch)
             ),
         )
         .hint("run its command by hand to see more"),
@@ -344,7 +344,7 @@ pub(super) fn circuit_open(server: &str, wait: Duration, last: Option<&str>) -> 
     .mark_blocked()
 }
 
-pub(super) fn disabled(server: &str) -> Failure {
+pub(super) fn disabled_failure(server: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
         format!("the server `{server}` is disabled"),
@@ -366,7 +366,7 @@ pub(super) fn disabled_tool(server: &str, tool: &DisabledTool) -> Failure {
     .mark_blocked()
 }
 
-pub(super) fn closed(server: &str) -> Failure {
+pub(super) fn closed_failure(server: &str) -> Failure {
     Failure::new(
         FailureClass::Network,
         format!("the server `{server}` is shut down"),

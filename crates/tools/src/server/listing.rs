@@ -50,7 +50,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
             .map(|version| redaction.redact_owned(version.to_string()))
             .unwrap_or_default(),
         implementation: implementation
-            .map(|it| shortened(&redaction.redact_owned(format!("{} {}", it.name, it.version)))),
+            .map(|it| shorten_name(&redaction.redact_owned(format!("{} {}", it.name, it.version)))),
         tools,
         disabled,
         skills,
@@ -58,7 +58,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
 }
 
 /// Shortens a server's name for itself to one line of at most `MAX_NAME_LEN` characters.
-fn shortened(name: &str) -> String {
+fn shorten_name(name: &str) -> String {
     let line = name.replace(char::is_control, " ");
     line.chars().take(MAX_NAME_LEN).collect()
 }

@@ -75,7 +75,7 @@ impl Server {
         let was_ready = self.ready().is_some();
         let link = match self.ensure().await {
             Ok(link) => link,
-            Err(failure) => return refused(probe, failure),
+            Err(failure) => return refused_probe(probe, failure),
         };
         if !was_ready {
             probe.connect = started.elapsed();
@@ -91,7 +91,7 @@ impl Server {
                 probe.tools = catalog.tools.iter().map(|tool| tool.name.clone()).collect();
                 probe.disabled.clone_from(&catalog.disabled);
                 self.adopt(catalog, true);
-                self.answered();
+                self.record_answer();
             }
             Ok(Err(error)) => {
                 probe.error = Some(self.redaction.load().redact_owned(error.to_string()));
@@ -134,7 +134,7 @@ impl Server {
     }
 }
 
-fn refused(mut probe: Probe, failure: Failure) -> Probe {
+fn refused_probe(mut probe: Probe, failure: Failure) -> Probe {
     probe.error = Some(failure.message);
     probe.hint = failure.hint;
     probe

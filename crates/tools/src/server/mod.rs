@@ -195,7 +195,7 @@ impl Server {
 
     /// Returns the failure of any call while the server is disabled.
     pub(crate) fn switched_off(&self) -> Option<Failure> {
-        (!self.options.enabled).then(|| fault::disabled(&self.name))
+        (!self.options.enabled).then(|| fault::disabled_failure(&self.name))
     }
 
     /// Returns the known tools that may be called, each with its argument checker.

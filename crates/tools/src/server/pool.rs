@@ -122,7 +122,7 @@ impl Server {
     ) -> Result<BorrowedLine, Failure> {
         let places = self.lines.places.clone();
         let place = places.acquire_owned().await;
-        let place = place.map_err(|_| fault::closed(&self.name))?;
+        let place = place.map_err(|_| fault::closed_failure(&self.name))?;
         let key = LineKey {
             session: client.session,
             capabilities: client.capabilities.clone(),

@@ -147,7 +147,7 @@ impl Server {
     ) -> Result<ServerResult, RelayError> {
         match answer {
             Ok(result) => {
-                self.answered();
+                self.record_answer();
                 self.give_back(loan);
                 Ok(result)
             }
@@ -164,7 +164,7 @@ impl Server {
         if let ServiceError::McpError(data) = error
             && !fault::is_own(data)
         {
-            self.answered();
+            self.record_answer();
             return RelayError::Protocol(data.clone());
         }
         RelayError::from(self.judge(error, sent, &line.link))
@@ -213,7 +213,12 @@ impl Server {
         if redaction.is_empty() {
             return Ok(result);
         }
-        let odd = || RelayError::from(fault::malformed(&self.name, "the answer is unreadable"));
+        let odd = || {
+            RelayError::from(fault::malformed_failure(
+                &self.name,
+                "the answer is unreadable",
+            ))
+        };
         // Typed, because the library parses results by their shape.
         let clean = match result {
             ServerResult::CallToolResult(it) => redact(it, &redaction).map(ServerResult::from),

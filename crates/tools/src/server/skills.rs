@@ -95,7 +95,7 @@ async fn pages(
             if listing.skills.len() >= MAX_SKILLS || bytes > max_bytes {
                 return Ok(listing);
             }
-            match vetted(server, entry, redaction) {
+            match vet_entry(server, entry, redaction) {
                 // Of entries with the same URI, the first wins.
                 Ok(skill) if seen.insert(skill.uri.clone()) => listing.skills.push(skill),
                 Err(refused) if listing.refused.len() < MAX_REFUSED => {
@@ -118,7 +118,11 @@ async fn pages(
 }
 
 /// Returns the entry if it is valid and contains no secret, because it is stored and shown.
-fn vetted(server: &str, entry: &Value, redaction: &Redaction) -> Result<RemoteSkill, RefusedSkill> {
+fn vet_entry(
+    server: &str,
+    entry: &Value,
+    redaction: &Redaction,
+) -> Result<RemoteSkill, RefusedSkill> {
     if redaction.value(entry.clone()) != *entry {
         return Err(RefusedSkill {
             uri: String::new(),
@@ -201,7 +205,7 @@ impl Server {
 
     fn entry(&self, uri: &str, answer: &Value) -> Result<RemoteSkill, Failure> {
         let entry = answer.get("skill").unwrap_or(&Value::Null);
-        let skill = vetted(&self.name, entry, &self.redaction.load());
+        let skill = vet_entry(&self.name, entry, &self.redaction.load());
         let skill = skill.map_err(|refused| self.unusable_skill(uri, &refused.reason))?;
         if skill.uri != uri {
             return Err(self.unusable_skill(uri, "the server answered with another one"));
@@ -261,7 +265,7 @@ impl Server {
         let outcome = outcome.map_err(|stop| limit.failure(stop, &doing));
         let outcome = outcome.and_then(|outcome| outcome);
         match &outcome {
-            Ok(_) => self.answered(),
+            Ok(_) => self.record_answer(),
             Err(_) => self.breaker.lock().record_no_result(Instant::now()),
         }
         outcome.map_err(|failure| self.redaction.load().failure(failure))

@@ -98,7 +98,7 @@ impl Process {
     }
 
     /// Records how the process ended, or that it closed its output.
-    async fn ended(&mut self) {
+    async fn record_end(&mut self) {
         let waited = tokio::time::timeout(Duration::from_millis(200), self.child.wait()).await;
         let how = match waited {
             Ok(Ok(status)) => format!("its process ended with {status}"),
@@ -180,7 +180,7 @@ impl Transport<RoleClient> for Process {
                     }
                 }
                 Line::End => {
-                    self.ended().await;
+                    self.record_end().await;
                     return None;
                 }
             }

@@ -56,7 +56,7 @@ impl Server {
             let refusal = if let ServiceError::McpError(data) = error {
                 RelayError::Protocol(data)
             } else {
-                fault::malformed(&self.name, &error.to_string()).into()
+                fault::malformed_failure(&self.name, &error.to_string()).into()
             };
             self.hide_secrets(refusal)
         })?;

@@ -85,7 +85,7 @@ impl VettedListing {
         let info = describe(&self.server, tool);
         match self.problem(&info) {
             Some(reason) => self.disable(info.name, &reason),
-            None => self.tools.push(redacted(info, &self.redaction)),
+            None => self.tools.push(redact_tool(info, &self.redaction)),
         }
     }
 
@@ -145,7 +145,7 @@ fn name_problem(name: &str) -> Option<&'static str> {
         .then_some("its name has characters that cannot be shown")
 }
 
-fn redacted(info: ToolInfo, redaction: &Redaction) -> ToolInfo {
+fn redact_tool(info: ToolInfo, redaction: &Redaction) -> ToolInfo {
     if redaction.is_empty() {
         return info;
     }

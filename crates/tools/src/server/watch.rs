@@ -72,7 +72,7 @@ impl Watch {
     }
 
     /// Returns why the connection ended.
-    pub(super) fn ending(&self) -> String {
+    pub(super) fn end_reason(&self) -> String {
         let ending = self.ending.lock().clone();
         ending.unwrap_or_else(|| "the connection was closed".to_owned())
     }

@@ -237,8 +237,8 @@ pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
         (Some(special), _) if kind == '%' => format!("{special}%"),
         (Some(special), _) => special.to_owned(),
         (None, 'r') => float::repr(size),
-        (None, 'f' | 'F') => fixed(size, precision, spec.alternate),
-        (None, '%') => format!("{}%", fixed(size * 100.0, precision, spec.alternate)),
+        (None, 'f' | 'F') => format_fixed(size, precision, spec.alternate),
+        (None, '%') => format!("{}%", format_fixed(size * 100.0, precision, spec.alternate)),
         (None, 'e' | 'E') => exponential(size, precision, spec.alternate),
         (None, 'g' | 'G') => general(size, precision, spec.alternate, spec.kind.is_none()),
         (None, kind) => return Err(unknown(kind, "float")),
@@ -256,7 +256,7 @@ pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
     })
 }
 
-fn fixed(value: f64, precision: usize, alternate: bool) -> String {
+fn format_fixed(value: f64, precision: usize, alternate: bool) -> String {
     let point = if alternate && precision == 0 { "." } else { "" };
     format!("{value:.precision$}{point}")
 }

@@ -27,11 +27,11 @@ const MAX_PARTS: usize = 1_000;
 
 impl<'a> Key<'a> {
     fn new(value: &Value<'a>) -> Outcome<Self> {
-        Self::counted(value, &mut 0)
+        Self::build_key(value, &mut 0)
     }
 
     /// Builds a key and counts its values; tuples share parts, so the expanded size counts.
-    fn counted(value: &Value<'a>, count: &mut usize) -> Outcome<Self> {
+    fn build_key(value: &Value<'a>, count: &mut usize) -> Outcome<Self> {
         value.usable()?;
         *count += 1;
         if *count > MAX_PARTS {
@@ -48,7 +48,7 @@ impl<'a> Key<'a> {
             },
             Value::Str(text) => Key::Str(text.clone()),
             Value::Tuple(seq) => {
-                let parts = seq.iter().map(|item| Key::counted(&item, count));
+                let parts = seq.iter().map(|item| Key::build_key(&item, count));
                 Key::Tuple(parts.collect::<Outcome<_>>()?)
             }
             Value::Type(kind) => Key::Type(*kind),

@@ -290,10 +290,10 @@ impl State {
                 } else {
                     Mark::Failed(ms, note.as_deref())
                 };
-                self.ended(&tool, &mark);
+                self.show_call_end(&tool, &mark);
             }
-            Live::Refused { tool, reason } => self.ended(&tool, &Mark::Refused(&reason)),
-            Live::Hidden { tool, reason } => self.ended(&tool, &Mark::Hidden(&reason)),
+            Live::Refused { tool, reason } => self.show_call_end(&tool, &Mark::Refused(&reason)),
+            Live::Hidden { tool, reason } => self.show_call_end(&tool, &Mark::Hidden(&reason)),
             Live::Replied {
                 input_tokens,
                 output_tokens,
@@ -304,11 +304,11 @@ impl State {
                 depth,
             } => {
                 self.end_text();
-                self.say(lines::dispatched(&agent, &mission, depth));
+                self.say(lines::format_dispatch(&agent, &mission, depth));
             }
             Live::AgentEnded { agent, depth, note } => {
                 self.end_text();
-                self.say(lines::returned(&agent, depth, note.as_deref()));
+                self.say(lines::format_return(&agent, depth, note.as_deref()));
             }
             Live::Waiting { reason } => {
                 self.end_text();
@@ -317,7 +317,7 @@ impl State {
         }
     }
 
-    fn ended(&mut self, tool: &str, mark: &Mark<'_>) {
+    fn show_call_end(&mut self, tool: &str, mark: &Mark<'_>) {
         self.end_text();
         self.segment.clear();
         let place = self.calls.iter().position(|call| call.tool == tool);

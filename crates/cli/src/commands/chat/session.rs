@@ -205,7 +205,7 @@ impl Session {
     pub(super) async fn resume(&mut self, id: &str) -> Done<()> {
         let found = super::archive::find(&*self.company.talk, id).await?.view;
         let messages = self.company.talk.messages(&found.id).await?;
-        let spoken = spoken(&messages);
+        let spoken = spoken_messages(&messages);
         self.show(&spoken[spoken.len().saturating_sub(RESUMED_MESSAGES)..]);
         self.note(format!("resuming {}: {}", found.id, visible(&found.title)));
         self.begin();
@@ -221,7 +221,7 @@ impl Session {
             return Ok(());
         };
         let messages = self.company.talk.messages(id).await?;
-        self.show(&spoken(&messages));
+        self.show(&spoken_messages(&messages));
         Ok(())
     }
 
@@ -273,7 +273,7 @@ impl Session {
 }
 
 /// Returns the messages of people and agents, without the results of calls.
-fn spoken(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
+fn spoken_messages(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
     let messages = messages.iter();
     messages
         .filter(|message| message.role != MessageRole::Tool)

@@ -40,7 +40,7 @@ impl Screen {
     }
 
     /// Returns the output as a terminal shows it, without trailing spaces.
-    fn shown(&self) -> String {
+    fn visible_output(&self) -> String {
         let mut parser = vt100::Parser::new(60, 60, 0);
         parser.process(self.text().replace('\n', "\r\n").as_bytes());
         parser.screen().contents().trim_end().to_owned()
@@ -123,7 +123,7 @@ async fn chat(world: &mut World, lines: &[&str]) -> String {
         .run(Box::new(Script(lines.collect())))
         .await
         .unwrap();
-    world.screen.shown()
+    world.screen.visible_output()
 }
 
 fn text(text: &str) -> FakeAction {
@@ -158,11 +158,14 @@ fn lines_from_elsewhere_tear_nothing() {
     view.hear(Live::Text("is that.".to_owned()));
     view.pause(true);
     view.insert_line("three");
-    assert_eq!(world.screen.shown(), "one\nThat is that.");
+    assert_eq!(world.screen.visible_output(), "one\nThat is that.");
     view.pause(false);
     view.leave();
     view.insert_line("four");
-    assert_eq!(world.screen.shown(), "one\nThat is that.\ntwo\nthree\nfour");
+    assert_eq!(
+        world.screen.visible_output(),
+        "one\nThat is that.\ntwo\nthree\nfour"
+    );
 }
 
 #[tokio::test]

@@ -30,10 +30,10 @@ pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
         let opened = !args.no_browser && open_in_browser(sign_in.url());
         show(sign_in.url(), opened);
         let patience = args.timeout.unwrap_or(SIGN_IN_TIMEOUT);
-        let waiting = sign_in.wait(patience, pasted(!opened && !global.no_input));
+        let waiting = sign_in.wait(patience, read_pasted_address(!opened && !global.no_input));
         let waited = tokio::select! {
             waited = waiting => waited?,
-            _ = tokio::signal::ctrl_c() => return Err(interrupted()),
+            _ = tokio::signal::ctrl_c() => return Err(interrupted_failure()),
         };
         let Some(signed_in) = waited else {
             output.fail(&late(&args.name));
@@ -55,7 +55,7 @@ fn show(url: &str, opened: bool) {
 }
 
 /// Waits for the redirect address that a person pastes if the browser is on another machine.
-async fn pasted(asks: bool) -> String {
+async fn read_pasted_address(asks: bool) -> String {
     if asks {
         say(
             "waiting for the browser; if it runs on another machine, paste the URL it was \
@@ -121,7 +121,7 @@ fn late(server: &str) -> Failure {
     }
 }
 
-fn interrupted() -> Failure {
+fn interrupted_failure() -> Failure {
     Failure {
         kind: FailureKind::Interrupted,
         ..Failure::input("interrupted", "stopped while waiting for the browser")

@@ -62,7 +62,7 @@ impl SetupRun<'_> {
             "skills",
             &match added.as_slice() {
                 [] => left_out(&new.iter().map(|one| one.path.clone()).collect::<Vec<_>>()),
-                added => format!("read in place from {}", quoted(added)),
+                added => format!("read in place from {}", quote_names(added)),
             },
         )?;
         Ok(added)
@@ -99,7 +99,7 @@ impl SetupRun<'_> {
             "mcp",
             &match taken.as_slice() {
                 [] => "no server was imported".to_owned(),
-                taken => format!("imported {}", quoted(taken)),
+                taken => format!("imported {}", quote_names(taken)),
             },
         )?;
         for one in imported {
@@ -143,10 +143,10 @@ fn pick<T: Clone>(all: &[T], places: &[usize]) -> Vec<T> {
 }
 
 fn left_out(names: &[String]) -> String {
-    format!("nothing to add; skipped: {}", quoted(names))
+    format!("nothing to add; skipped: {}", quote_names(names))
 }
 
-fn quoted(names: &[String]) -> String {
+fn quote_names(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }

@@ -33,7 +33,7 @@ impl Editor {
     }
 
     /// Returns the editor that `--to` names, or `None` for a folder.
-    fn named(args: &Export) -> Option<Self> {
+    fn from_args(args: &Export) -> Option<Self> {
         let to = args.to.as_deref().filter(|_| args.format.is_none())?;
         let mut all = Self::ALL.into_iter();
         all.find(|editor| to == Path::new(editor.word()))
@@ -42,7 +42,7 @@ impl Editor {
 
 pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace_of(&args.roots);
-    let complete = match Editor::named(args) {
+    let complete = match Editor::from_args(args) {
         Some(Editor::Cursor) => write_commands(args, CommandEditor::Cursor, &workspace, output)?,
         Some(Editor::Claude) if args.commands => {
             write_commands(args, CommandEditor::Claude, &workspace, output)?

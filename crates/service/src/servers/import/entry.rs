@@ -110,11 +110,11 @@ impl ServerEntry {
 
     /// Stores a string in which deft expands no variables.
     fn put_text(&mut self, key: &str, text: &str) {
-        let text = self.fixed(&format!("`{key}`"), text);
+        let text = self.fix_text(&format!("`{key}`"), text);
         self.put(key, json!(text));
     }
 
-    fn fixed(&mut self, what: &str, text: &str) -> String {
+    fn fix_text(&mut self, what: &str, text: &str) -> String {
         let text = variables::with_user_home(text);
         if let Some(variable) = variables::first(&text) {
             if variable.starts_with("input:") {
@@ -147,7 +147,7 @@ impl ServerEntry {
                     return Err(wrong());
                 }
             };
-            texts.push(self.fixed("an argument", &text));
+            texts.push(self.fix_text("an argument", &text));
         }
         if !texts.is_empty() {
             self.put("args", json!(texts));

@@ -86,7 +86,7 @@ impl Composer {
         match token.kind {
             TokenKind::Scalar(scalar) => {
                 self.last = token.span.end();
-                Ok(placed(token.span, Kind::Scalar(scalar)))
+                Ok(placed_node(token.span, Kind::Scalar(scalar)))
             }
             TokenKind::SequenceStart => self.deeper(|composer| composer.sequence(false)),
             TokenKind::MappingStart
@@ -124,7 +124,7 @@ impl Composer {
             return self.node(behind_key);
         }
         let here = Span::new(self.last, self.last);
-        Ok(placed(here, Kind::Scalar(nothing())))
+        Ok(placed_node(here, Kind::Scalar(nothing())))
     }
 
     fn sequence(&mut self, unindented: bool) -> ReadResult<PlacedNode> {
@@ -146,7 +146,7 @@ impl Composer {
             self.block_end()?;
         }
         let flow = false;
-        Ok(placed(span, Kind::Sequence { items, flow }))
+        Ok(placed_node(span, Kind::Sequence { items, flow }))
     }
 
     fn mapping(&mut self) -> ReadResult<PlacedNode> {
@@ -154,12 +154,12 @@ impl Composer {
         let start = self.start();
         let mut pairs = Pairs::default();
         while self.at(&NONE[..2]) {
-            let mut key = placed(self.here(), Kind::Scalar(nothing()));
+            let mut key = placed_node(self.here(), Kind::Scalar(nothing()));
             if self.at(&NONE[..1]) {
                 self.next();
                 key = self.optional(&NONE, true)?;
             }
-            let mut value = placed(self.here(), Kind::Scalar(nothing()));
+            let mut value = placed_node(self.here(), Kind::Scalar(nothing()));
             if self.at(&NONE[1..2]) {
                 self.next();
                 value = self.optional(&NONE, true)?;
@@ -169,7 +169,7 @@ impl Composer {
         let span = Span::new(start, self.last);
         self.block_end()?;
         let mapping = pairs.finish(self.depth == 1);
-        Ok(placed(span, Kind::Mapping(mapping)))
+        Ok(placed_node(span, Kind::Mapping(mapping)))
     }
 
     fn block_end(&mut self) -> ReadResult<()> {
@@ -192,7 +192,7 @@ impl Composer {
     }
 }
 
-fn placed(span: Span, kind: Kind) -> PlacedNode {
+fn placed_node(span: Span, kind: Kind) -> PlacedNode {
     let decorated = false;
     PlacedNode {
         node: Node {

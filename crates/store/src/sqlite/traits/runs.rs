@@ -112,7 +112,7 @@ impl RunHistory for Sqlite {
     }
 
     fn paused_runs(&self, runs: Vec<RunId>) -> Answer<'_, Vec<RunId>> {
-        self.readers.read(move |db| list::paused(db, &runs))
+        self.readers.read(move |db| list::paused_runs(db, &runs))
     }
 
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {

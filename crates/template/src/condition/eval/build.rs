@@ -64,7 +64,7 @@ impl<'a> Machine<'a> {
                     Stream::Enumerate(source, i128::from(start), depth).handle(),
                 ))
             }
-            Kind::Reversed => self.reversed(&args.one(name)?),
+            Kind::Reversed => self.reverse(&args.one(name)?),
             _ => Err(Fault::unsupported_python(format!("making a `{name}`"))),
         }
     }
@@ -132,7 +132,7 @@ impl<'a> Machine<'a> {
         Ok(Value::Iter(Stream::Map(function, sources, depth).handle()))
     }
 
-    fn reversed(&mut self, value: &Value<'a>) -> Outcome<Value<'a>> {
+    fn reverse(&mut self, value: &Value<'a>) -> Outcome<Value<'a>> {
         if let Value::Set(_) | Value::Iter(_) = value {
             let name = value.type_name();
             return Err(Fault::type_error(format!(

@@ -15,7 +15,7 @@ impl<'a> Machine<'a> {
             "any" | "all" => self.any_all(name, args),
             "sum" => self.sum(args),
             "min" | "max" => self.extreme(name, args),
-            "sorted" => self.sorted(args),
+            "sorted" => self.sort_values(args),
             "next" => self.next_of(args),
             "iter" => {
                 let source = args.one(name)?;
@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
             }
             "chr" => chr(&args.one(name)?),
             "ord" => ord(&args.one(name)?),
-            "bin" | "oct" | "hex" => based(name, &args.one(name)?),
+            "bin" | "oct" | "hex" => format_base(name, &args.one(name)?),
             "callable" => {
                 let value = args.one(name)?;
                 value.usable()?;
@@ -138,7 +138,7 @@ fn ord<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     }
 }
 
-fn based<'a>(name: &str, value: &Value<'a>) -> Outcome<Value<'a>> {
+fn format_base<'a>(name: &str, value: &Value<'a>) -> Outcome<Value<'a>> {
     let int = args::int(value)?;
     let sign = if int < 0 { "-" } else { "" };
     let size = int.unsigned_abs();

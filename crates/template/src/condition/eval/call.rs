@@ -57,7 +57,7 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        match repeated(&out.named) {
+        match find_repeated(&out.named) {
             Some(name) => Err(Fault::type_error(format!(
                 "got multiple values for keyword argument '{name}'"
             ))),
@@ -180,7 +180,7 @@ fn no_attribute(value: &Value<'_>, name: &str) -> Fault {
     }
 }
 
-fn repeated<'n>(named: &'n [(Text<'_>, Value<'_>)]) -> Option<&'n str> {
+fn find_repeated<'n>(named: &'n [(Text<'_>, Value<'_>)]) -> Option<&'n str> {
     let twice = |at: usize| named[..at].iter().any(|(name, _)| *name == named[at].0);
     let at = (1..named.len()).find(|at| twice(*at))?;
     Some(&named[at].0)

@@ -1,4 +1,4 @@
-//! Builtins that iterate over values: `any`, `sum`, `max`, `sorted`, `next`.
+//! Builtins that iterate over values: `any`, `sum`, `max`, `sort_values`, `next`.
 
 use deft_values::args::Args;
 use deft_values::ast::BinaryOp;
@@ -88,7 +88,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(super) fn sorted(&mut self, mut args: Args<'a>) -> Outcome<Value<'a>> {
+    pub(super) fn sort_values(&mut self, mut args: Args<'a>) -> Outcome<Value<'a>> {
         let key = args.take("key");
         let reverse = args
             .take("reverse")

@@ -205,9 +205,9 @@ impl<'a> Renderer<'a> {
                     None => Err(no_method(&receiver, name)),
                 }
             }
-            NodeKind::Name(name) if self.defined(name).is_some() => {
+            NodeKind::Name(name) if self.find_callable(name).is_some() => {
                 let args = self.args(args)?;
-                match self.defined(name) {
+                match self.find_callable(name) {
                     Some(Callable::Macro(definition)) => self.call_macro(definition, args),
                     Some(Callable::Loop(around)) => self.call_loop(around, args),
                     None => Ok(Value::None),

@@ -10,16 +10,16 @@ pub(super) fn convert<'a>(text: &Text<'a>, name: &str) -> Outcome<Value<'a>> {
     let converted = match name {
         "lower" => text.to_lowercase(),
         "upper" => text.to_uppercase(),
-        "swapcase" if text.is_ascii() => text.chars().map(swapped).collect(),
-        "casefold" => folded(text)?,
+        "swapcase" if text.is_ascii() => text.chars().map(swap_case).collect(),
+        "casefold" => fold_case(text)?,
         "capitalize" => capitalize(text)?,
-        "title" => titled(text)?,
+        "title" => title_case(text)?,
         _ => return Err(Fault::unsupported_python(format!("`{name}` on this text"))),
     };
     Ok(Value::str(converted))
 }
 
-fn swapped(c: char) -> char {
+fn swap_case(c: char) -> char {
     if c.is_ascii_lowercase() {
         c.to_ascii_uppercase()
     } else {
@@ -27,7 +27,7 @@ fn swapped(c: char) -> char {
     }
 }
 
-fn folded(text: &str) -> Outcome<String> {
+fn fold_case(text: &str) -> Outcome<String> {
     let plain = |c: char| c.is_ascii() || !has_case(c);
     if text.chars().all(plain) {
         return Ok(text.to_ascii_lowercase());
@@ -64,7 +64,7 @@ fn title_char(c: char) -> Outcome<char> {
 }
 
 /// Returns the text with every letter after an uncased character in title case.
-fn titled(text: &str) -> Outcome<String> {
+fn title_case(text: &str) -> Outcome<String> {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
     for c in text.chars() {

@@ -38,7 +38,7 @@ pub(super) fn apply<'a>(
             let attribute = args.positional.remove(0);
             choose(name, value, args, Some(&attribute), budget)?
         }
-        "sort" => sorted(value, args, budget)?,
+        "sort" => sort_values(value, args, budget)?,
         "dictsort" => dictsort(value, args, budget)?,
         "unique" => unique(value, args, budget)?,
         "min" | "max" => extreme(name, value, args, budget)?,
@@ -125,7 +125,7 @@ fn fold<'a>(value: Value<'a>, case_sensitive: bool, budget: &Budget) -> Outcome<
     }
 }
 
-fn sorted<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {
+fn sort_values<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     let params = ["reverse", "case_sensitive", "attribute"];
     let [reverse, case, attribute] = bind("sort", args, params, 0)?;
     let (reverse, case) = (flag(reverse)?, flag(case)?);
@@ -225,7 +225,7 @@ fn extreme<'a>(
     }
     match best {
         Some((_, item)) => Ok(item),
-        None => Ok(member::missing(
+        None => Ok(member::missing_member(
             format!("{name}imum"),
             MissingReason::Empty,
             None,
