@@ -179,7 +179,7 @@ fn unprintable(problem: &serde_json::Error) -> Failure {
     )
 }
 
-/// Converts the result of a write to stdout. If the reader is gone, as with `head`, exits silently.
+/// Converts the result of a write to stdout. If the reader has exited, as with `head`, exits silently.
 pub(crate) fn check_write(done: io::Result<()>) -> Done<()> {
     match done {
         Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),

@@ -47,7 +47,8 @@ impl Engine {
         Ok(inner.parts.store.claim(claim).await?)
     }
 
-    /// Ends a run whose driver is gone. If the run can be claimed, its interrupted calls are resolved first.
+    /// Ends a run whose driver process has exited. If the run can be claimed, its interrupted calls are resolved
+    /// first.
     pub(crate) async fn close_orphan(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         if let Some(claimed) = self.claim(Some(run.clone())).await? {
             self.drive_claimed(claimed, Attention::default()).await?;

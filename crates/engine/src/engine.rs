@@ -185,7 +185,7 @@ impl Engine {
         self.inner.live.subscribe()
     }
 
-    /// Whether the process that drove a run is gone without having finished it.
+    /// Whether the process that drove a run has exited without finishing it.
     pub fn is_abandoned(&self, run: &RunRow) -> bool {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
@@ -252,7 +252,7 @@ impl Engine {
             return Ok(state);
         };
         self.inner.stop(run, by);
-        // The process that drove the run is gone, so it cannot see the request.
+        // The process that drove the run has exited, so it cannot see the request.
         let orphan = row
             .owner
             .clone()

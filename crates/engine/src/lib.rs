@@ -2,7 +2,7 @@
 //!
 //! [`Engine`] is the handle for all front ends. A fire is admitted (`admit`), leased (`claim`), driven
 //! (`drive`): the interpreter decides what to do, `perform` does it, `record` stores the result, and `finish`
-//! ends the run. `recover` finds runs whose driver is gone.
+//! ends the run. `recover` finds runs whose driver process has exited.
 //!
 //! Not here: the library of skills (`deft-library`), rights of agents (`deft-agents`), when skills fire
 //! (`deft-scheduler`), and the order of steps in a run (`deft-workflow`).

@@ -197,7 +197,7 @@ impl Engine {
     }
 
     /// Returns the rows of file skills that match, timed ones first, including skills that the store does not
-    /// have and skills whose file is gone. Man pages are excluded: they are commands, which `get_skill`
+    /// have and skills whose file was removed. Man pages are excluded: they are commands, which `get_skill`
     /// lists.
     async fn list_files(&self, filter: &SkillFilter) -> Result<Vec<SkillRow>, Error> {
         self.inner.library.read_overlays().await?;

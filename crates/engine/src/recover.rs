@@ -1,4 +1,4 @@
-//! Recovery: runs whose driver is gone become due again, and people can resume ended runs.
+//! Recovery: runs whose driver process has exited become due again, and people can resume ended runs.
 
 use deft_base::{read_stored, run_inputs};
 use deft_model::{Cause, Outcome, RunId, RunOrigin, RunStatus, nearest};

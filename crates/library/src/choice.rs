@@ -16,7 +16,7 @@ pub enum NamedSkill {
     Record(SkillRow),
     /// A file skill as changed by tools, with its row if it has one.
     File(Arc<LoadedSkill>, Option<SkillRow>),
-    /// The row of a skill whose file is gone.
+    /// The row of a skill whose file was removed.
     FileMissing(SkillRow),
 }
 

@@ -97,7 +97,7 @@ impl Library {
         }
     }
 
-    /// Returns the file skill of a row; `None` if its file is gone. Reloads the overlays if the row shows
+    /// Returns the file skill of a row; `None` if its file was removed. Reloads the overlays if the row shows
     /// that another process has changed the skill.
     async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<LoadedSkill>>, Error> {
         let deleted = row.standing.disabled == Some(DisabledReason::Deleted);

@@ -126,7 +126,7 @@ async fn recall(
 }
 
 impl Library {
-    /// Stores the content of every skill file that has changed, and removes files that are gone. Reads the
+    /// Stores the content of every skill file that has changed, and forgets removed files. Reads the
     /// store once if nothing has changed.
     pub async fn keep_good_files(&self) -> Result<(), Error> {
         let snapshot = self.files.snapshot();

@@ -27,7 +27,7 @@ pub struct SyncReport {
     pub added: Vec<String>,
     /// Skills with new content.
     pub changed: Vec<String>,
-    /// Skills whose file is gone.
+    /// Skills whose file was removed.
     pub removed: Vec<String>,
     /// Files whose name a record already uses.
     pub clashes: Vec<String>,
@@ -112,7 +112,7 @@ impl Library {
         Ok(rows.into_iter().map(by_name).collect())
     }
 
-    /// Disables the skills of these rows whose file is gone or no longer timed.
+    /// Disables the skills of these rows whose file was removed or no longer timed.
     async fn switch_off_removed(
         &self,
         rows: BTreeMap<String, SkillRow>,

@@ -137,7 +137,7 @@ impl<'a> Iterator for Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Adds a slot to the agenda. It is decided as soon as the machine is up, but not in the past.
+    /// Adds a slot to the agenda. It is decided as soon as the machine is running, but not in the past.
     fn plan(&mut self, index: usize, slot: Option<Timestamp>, now: Timestamp) {
         let Some(slot) = slot.filter(|slot| *slot <= self.to) else {
             return;
@@ -180,7 +180,7 @@ impl Simulation<'_> {
         self.plan(index, due.next, seen);
     }
 
-    /// Returns the first instant from `t` on at which the machine is up.
+    /// Returns the first instant from `t` on at which the machine is running.
     fn up(&self, t: Timestamp) -> Timestamp {
         let index = self.down.partition_point(|range| range.end <= t);
         match self.down.get(index) {

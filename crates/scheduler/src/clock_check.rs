@@ -1,4 +1,4 @@
-//! Detection of a wrong clock: one that jumps while deft is up, one that disagrees with the newest run when
+//! Detection of a wrong clock: one that jumps while deft is running, one that disagrees with the newest run when
 //! deft starts, and one that was ahead and caused slots to be decided before their time.
 //!
 //! A host that slept looks like a clock that was set, so the messages name both. Not here: any correction.

@@ -8,7 +8,7 @@ use deft_store::RunRow;
 /// The maximum number of runs that one line names.
 const MAX_NAMED: usize = 3;
 
-/// Logs the end of a run, because its caller may be gone. Successful chat answers are not logged.
+/// Logs the end of a run, because its caller may have exited. Successful chat answers are not logged.
 pub(crate) async fn log_end(engine: &Engine, row: &RunRow) {
     let (run, skill) = (&row.id, row.skill.as_str());
     let trace_id = engine.trace_id(run).await.map(|trace| trace.to_string());

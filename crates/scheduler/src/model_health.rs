@@ -1,5 +1,5 @@
-//! Monitoring of model servers on this machine or network (S0.68): one notice when a server is gone, one when
-//! it is back.
+//! Monitoring of model servers on this machine or network (S0.68): one notice when a server stops answering,
+//! one when it is back.
 //!
 //! Only models on this host or in its network are pinged, once a minute, and only while a skill or a chat
 //! could use them. Models behind one address are one server, with one notice. A ping runs no model and costs
@@ -28,7 +28,7 @@ const SLACK: SignedDuration = SignedDuration::from_secs(5);
 /// Timeout of a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Number of unanswered pings in a row after which a server counts as gone; a busy or restarting one may miss
+/// Number of unanswered pings in a row after which a server counts as down; a busy or restarting one may miss
 /// one.
 const SILENT: u32 = 2;
 

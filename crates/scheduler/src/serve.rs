@@ -246,7 +246,7 @@ impl Scheduler {
         }
     }
 
-    /// Frees the runs whose process is gone, so that they become due again, and logs them. Does not drive
+    /// Frees the runs whose process has exited, so that they become due again, and logs them. Does not drive
     /// them.
     pub async fn recover(&self) -> Result<Vec<RunId>, Error> {
         let freed = self.engine.recover().await?;

@@ -66,7 +66,7 @@ impl Scheduler {
             match scheduler.engine.drive_leased(leased, attention).await {
                 Ok(Admission::Run(row) | Admission::Existing(row)) => {
                     log_lines::log_end(&scheduler.engine, &row).await;
-                    // The caller may be gone.
+                    // The caller may have exited.
                     drop(ended.send(row));
                 }
                 Err(error) => {

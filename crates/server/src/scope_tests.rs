@@ -111,7 +111,7 @@ fn every_request_needs_the_scope_of_its_kind() {
     assert_eq!(given, wanted);
 }
 
-/// A request that is gone leaves the lists, and no list hides what the other one says.
+/// A removed request leaves the lists, and no list hides what the other one says.
 #[test]
 fn the_lists_name_requests_that_exist_once() {
     let routes: BTreeSet<String> = table().iter().map(name).collect();

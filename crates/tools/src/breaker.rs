@@ -30,7 +30,7 @@ enum State {
 impl Breaker {
     /// Admits a call now, or returns the instant at which one may be admitted.
     ///
-    /// When the cool-down of an open circuit is over, the first caller is admitted as a trial, and all
+    /// When the cool-down of an open circuit has ended, the first caller is admitted as a trial, and all
     /// others are rejected until its result.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<(), Instant> {
         match self.state {

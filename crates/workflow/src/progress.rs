@@ -70,7 +70,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends a step and queues the steps that waited for it, unless it failed for good.
+    /// Ends a step and queues the steps that waited for it, unless it failed permanently.
     pub(crate) fn over(&mut self, at: Position, phase: Phase) -> Result<(), Divergence> {
         let index = at.frame;
         let frame = &mut self.frames[index];

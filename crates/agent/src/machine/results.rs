@@ -53,7 +53,7 @@ impl Machine {
         event(agent, EventKind::Silent { turn, failure })
     }
 
-    /// Returns the event that ends the agent from outside: its time is over, or a person stopped it.
+    /// Returns the event that ends the agent from outside: its time has run out, or a person stopped it.
     pub fn stop_event(&self, failure: Failure) -> Event {
         event(&Address::root(), failure_event(String::new(), failure))
     }

@@ -112,7 +112,7 @@ impl Signals {
     }
 }
 
-/// Waits for a signal, or until the time of `--for` is over. A second signal exits immediately.
+/// Waits for a signal, or until the time of `--for` has passed. A second signal exits immediately.
 async fn wait_for_shutdown(mut signals: Signals, only_for: Option<Duration>) -> ExitCode {
     let enough = async {
         match only_for {

@@ -443,7 +443,7 @@ fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) ->
     }
 }
 
-/// Returns the failure for a step whose time is up.
+/// Returns the failure for a step whose time has run out.
 fn out_of_time() -> Failure {
     Failure::new(
         FailureClass::Timeout,

@@ -1,4 +1,4 @@
-//! Chat messages that have no answer yet: their process is gone, or another process still works on them.
+//! Chat messages that have no answer yet: their process has exited, or another process still works on them.
 //!
 //! Not here: runs that are not chats, which the daemon resumes (`recover.rs`).
 
@@ -23,7 +23,7 @@ pub struct UnansweredMessage {
 /// The state of an answer that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
-    /// No process works on it: its process is gone, or its turn has not come.
+    /// No process works on it: its process has exited, or its turn has not come.
     Abandoned,
     /// Another process works on it.
     Elsewhere,

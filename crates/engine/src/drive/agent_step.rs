@@ -171,7 +171,7 @@ impl Driver {
         }
     }
 
-    /// Ends the step of an agent, for this attempt or for good.
+    /// Ends the step of an agent, for this attempt or permanently.
     fn end_agent(&mut self, path: &Path, result: Result<String, Failure>) {
         let now = self.engine.now();
         let Some(step) = self.agents.get_mut(path) else {

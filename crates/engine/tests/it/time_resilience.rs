@@ -131,7 +131,7 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
               it now"
             ]
         );
-        // It is over, even if the tool appears later.
+        // It has ended, even if the tool appears later.
         t.install_tool("later", || Ok(()));
         t.tick("13:40").await;
         assert_eq!(t.slots("reminder").await, [missed]);

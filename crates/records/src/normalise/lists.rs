@@ -1,4 +1,4 @@
-//! Fixes for values of simple types: lists of texts, whole numbers, booleans (S0.38, S0.39).
+//! Fixes for values of simple types: lists of strings, whole numbers, booleans (S0.38, S0.39).
 
 use deft_skillfile::{Shape, record_keys};
 use serde_json::{Number, Value};

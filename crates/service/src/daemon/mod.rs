@@ -150,7 +150,7 @@ impl Daemon {
 
     /// Runs until the future returned by `until` completes, then gives running tasks `grace` to end. `until`
     /// is called first, so a signal during startup is not lost. `server` starts a server inside the daemon.
-    /// `ready` is called once everything is up.
+    /// `ready` is called once everything is running.
     pub fn run<T, F: Future<Output = T>>(
         self,
         grace: Duration,

@@ -79,7 +79,7 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     }
 }
 
-/// Finds runs that do not resume by themselves: interrupted ones, and those whose process is gone and that
+/// Finds runs that do not resume by themselves: interrupted ones, and those whose process has exited and that
 /// wait for a daemon.
 async fn check_orphans(app: &App, found: &mut Findings) {
     let store = app.engine.store();

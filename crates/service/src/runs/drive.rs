@@ -67,7 +67,7 @@ pub struct Drive {
 pub enum Update {
     /// A change in the run.
     Progress(Progress),
-    /// The run is over, or waits for something outside this process.
+    /// The run has ended, or waits for something outside this process.
     Ended(DrivenRun),
 }
 
@@ -100,7 +100,7 @@ pub fn drive(app: &App, work: RunWork, answers: Answers) -> Done<Drive> {
     Drive::new(app, answers, |attention| future(app, work, attention))
 }
 
-/// Prepares to continue a stored run that no living process drives. Returns `None` if the run is over,
+/// Prepares to continue a stored run that no living process drives. Returns `None` if the run has ended,
 /// including runs that failed.
 pub fn drive_on(app: &App, id: &str, by: &str) -> Done<Option<Drive>> {
     let row = find_row(app, id)?;
@@ -150,7 +150,7 @@ pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
     })
 }
 
-/// Waits until a run is over or asks a person, for at most `at_most`.
+/// Waits until a run has ended or asks a person, for at most `at_most`.
 pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
     let mut events = app.engine.subscribe();
     let deadline = tokio::time::Instant::now() + at_most;

@@ -107,7 +107,7 @@ impl SkillCatalog {
         found.ok_or_else(|| unknown_skill(&self.snapshot, name))
     }
 
-    /// Returns the failure for a skill whose file is gone: a tool deleted it, or the file was removed.
+    /// Returns the failure for a skill whose file was removed: a tool deleted it, or the file was removed.
     pub(super) fn missing_file(&self, name: &str, row: &SkillRow) -> Failure {
         if row.standing.disabled == Some(DisabledReason::Deleted) {
             let skill = row.text.skill.clone();

@@ -18,7 +18,7 @@ pub struct SkillPage {
     pub skill: SkillView,
     /// The skill as a page of text; `None` for a record.
     pub manual: Option<String>,
-    /// The end of its backoff in the skill's zone; `None` if it is over.
+    /// The end of its backoff in the skill's zone; `None` if it has ended.
     pub backs_off_until: Option<String>,
     /// The time of its last run, for a record.
     pub last_run: Option<String>,

@@ -166,7 +166,7 @@ pub struct UnansweredMessage {
 /// The state of an answer that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
-    /// The process that worked on it is gone, or its turn has not come.
+    /// The process that worked on it has exited, or its turn has not come.
     Interrupted,
     /// Another process is working on it.
     Elsewhere,

@@ -77,7 +77,7 @@ pub(crate) enum Kind {
     Positive,
     Integer,
     Number,
-    /// A list of texts, or texts separated by commas.
+    /// A list of strings, or texts separated by commas.
     Texts,
     /// Seconds, or text such as `1h30m`.
     Duration,

@@ -186,7 +186,7 @@ pub(super) fn known_word<T>(
     })
 }
 
-/// Reads a list of texts that is stored as JSON.
+/// Reads a list of strings that is stored as JSON.
 pub(super) fn texts(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| {

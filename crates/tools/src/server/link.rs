@@ -46,7 +46,7 @@ pub(super) struct Link {
     pub(super) watch: Arc<Watch>,
     /// Closes the connection.
     pub(super) close: CancellationToken,
-    /// Cancelled when the connection has ended and its process is gone.
+    /// Cancelled when the connection has ended and its process has exited.
     pub(super) ended: CancellationToken,
     /// Whether deft ended the connection.
     pub(super) wanted: AtomicBool,

@@ -120,7 +120,7 @@ impl Server {
         });
     }
 
-    /// Closes the connection for good and waits for the process to exit.
+    /// Closes the connection permanently and waits for the process to exit.
     pub(crate) async fn shutdown(&self) {
         let before = self.phase.send_replace(Phase::Closed);
         self.lines.close();

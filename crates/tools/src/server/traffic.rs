@@ -49,7 +49,7 @@ impl Traffic {
         self.notifications += 1;
     }
 
-    /// Starts a new window if the old one is over; returns the excess of the old one.
+    /// Starts a new window if the old one has ended; returns the excess of the old one.
     pub(super) fn turn(&mut self, now: Instant) -> Option<Excess> {
         let since = *self.since.get_or_insert(now);
         if now.saturating_duration_since(since) < WINDOW {

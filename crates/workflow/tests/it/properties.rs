@@ -31,7 +31,7 @@ fn is_verdict(begun: &CallIntent) -> bool {
     matches!(*begun.call, Call::Expect { .. })
 }
 
-/// Returns calls that ended for good and were begun again. A value that was not checked is not final, but its
+/// Returns calls that ended permanently and were begun again. A value that was not checked is not final, but its
 /// call is.
 fn repeated(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     let mut done: HashSet<&Path> = HashSet::new();

@@ -48,7 +48,7 @@ impl StopRequests {
         Self(receiver)
     }
 
-    /// Waits for the next request; forever if the sender is gone.
+    /// Waits for the next request; forever if the sender was dropped.
     async fn next(&mut self) {
         if self.0.recv().await.is_none() {
             std::future::pending::<()>().await;
