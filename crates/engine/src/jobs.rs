@@ -112,7 +112,7 @@ impl Engine {
 
     /// Returns since when jobs are halted; `None` if they are not.
     pub async fn jobs_halted(&self) -> Result<Option<Timestamp>, Error> {
-        Ok(self.store().held(JOB_SKILL).await?)
+        Ok(self.store().held_since(JOB_SKILL).await?)
     }
 }
 

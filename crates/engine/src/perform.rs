@@ -242,7 +242,7 @@ impl Performer {
         let nonce = self.secrets.nonce();
         let key = cache::key(tool, args, nonce);
         let store = &self.engine.parts.store;
-        let found = store.cached(&key, self.engine.now()).await.ok()??;
+        let found = store.read_cached(&key, self.engine.now()).await.ok()??;
         // A secret in it that this run does not know could not be revealed to a tool.
         cache::read(&found, nonce).filter(|value| self.secrets.knows_all(value))
     }

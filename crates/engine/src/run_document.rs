@@ -200,7 +200,7 @@ impl Engine {
             scope: Some(run_scope(&row.id)),
             ..SpentFilter::default()
         };
-        let spent = self.store().spent(filter).await?;
+        let spent = self.store().list_spent(filter).await?;
         Ok(spent.first().map(SpentRow::usage).unwrap_or_default())
     }
 

@@ -131,7 +131,7 @@ pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
     ));
     assert_eq!(store.run(&id("r2")).await.unwrap(), None);
     assert_eq!(store.events(None, 0, 9).await.unwrap(), []);
-    assert_eq!(store.cached("k", at(2)).await.unwrap(), None);
+    assert_eq!(store.read_cached("k", at(2)).await.unwrap(), None);
     assert_eq!(row(store, "r1").await.status, RunStatus::Running);
     // The id of the refused run is still free.
     let retry = store.admit(admission("r2", "a")).await;

@@ -153,6 +153,6 @@ pub(super) async fn results_go_when_they_are_too_old(store: &dyn Store) {
     assert_eq!(counted.await.unwrap().results, 1);
     assert_eq!(store.prune(wish(10)).await.unwrap().results, 1);
     assert_eq!(store.prune(wish(10)).await.unwrap().results, 0);
-    let kept = store.cached("l", at(10)).await.unwrap();
+    let kept = store.read_cached("l", at(10)).await.unwrap();
     assert_eq!(kept.as_deref(), Some("1"));
 }

@@ -449,7 +449,7 @@ pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Sto
 
 pub(super) async fn held_skills_are_not_claimed(store: &dyn Store) {
     store.hold("a", true, at(3)).await.unwrap();
-    assert_eq!(store.held("a").await.unwrap(), Some(at(3)));
+    assert_eq!(store.held_since("a").await.unwrap(), Some(at(3)));
     let mut fire = admission("r1", "a");
     fire.claim = Some(first_claim(Batch::default()));
     let AdmissionResult::New { lease, .. } = store.admit(fire).await.unwrap() else {
@@ -458,6 +458,6 @@ pub(super) async fn held_skills_are_not_claimed(store: &dyn Store) {
     assert_eq!(lease, None);
     assert_eq!(super::support::next(store, 10).await, None);
     store.hold("a", false, at(4)).await.unwrap();
-    assert_eq!(store.held("a").await.unwrap(), None);
+    assert_eq!(store.held_since("a").await.unwrap(), None);
     assert_eq!(super::support::next(store, 10).await.as_deref(), Some("r1"));
 }

@@ -77,7 +77,7 @@ impl State {
 
     fn insert(&mut self, run: &Admission) -> usize {
         let turn = self.index.next_turn(&run.skill);
-        self.add_run(Run::queued(run, turn))
+        self.add_run(Run::new_queued(run, turn))
     }
 
     pub(super) fn add_run(&mut self, run: Run) -> usize {
@@ -114,7 +114,7 @@ impl State {
         wish: AdmissionClaim,
         at: Timestamp,
     ) -> Option<(Lease, Option<u64>)> {
-        let held = self.notes.held(&self.runs[n].row.skill).is_some();
+        let held = self.notes.held_since(&self.runs[n].row.skill).is_some();
         if held || !self.within(wish.global_limit) || !self.index.admits(n, &self.runs[n]) {
             return None;
         }

@@ -43,7 +43,7 @@ impl State {
             RunStatus::Waiting => run.row.wake_at.is_some_and(|at| at <= now),
             RunStatus::Running | RunStatus::Done => false,
         };
-        due && self.notes.held(&run.row.skill).is_none() && self.index.admits(n, run)
+        due && self.notes.held_since(&run.row.skill).is_none() && self.index.admits(n, run)
     }
 
     fn oldest(&self, now: Timestamp) -> Option<usize> {

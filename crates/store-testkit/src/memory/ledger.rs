@@ -170,7 +170,7 @@ impl Books {
         self.counted.retain(|(run, _)| *run != n);
     }
 
-    pub(super) fn spent(&self, filter: &SpentFilter) -> Vec<SpentRow> {
+    pub(super) fn list_spent(&self, filter: &SpentFilter) -> Vec<SpentRow> {
         let spent = self.spent.iter();
         let mut rows: BTreeMap<&str, SpentRow> = spent
             .map(|(scope, (row, _))| (scope.as_str(), row.clone()))

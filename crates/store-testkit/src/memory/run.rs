@@ -27,7 +27,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn queued(run: &Admission, turn: u64) -> Self {
+    pub(super) fn new_queued(run: &Admission, turn: u64) -> Self {
         Self {
             token: 0,
             until: None,

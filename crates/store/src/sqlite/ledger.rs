@@ -167,7 +167,7 @@ pub(super) fn release(db: &Connection, n: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRow>, Fault> {
+pub(super) fn list_spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRow>, Fault> {
     // Scopes are sorted, so that reading starts at the first one with the prefix and stops after the last.
     let (from, to) = match (&filter.scope, &filter.prefix) {
         (Some(scope), _) => (scope.as_str(), Some(scope.as_str())),

@@ -153,7 +153,7 @@ impl Runner {
     }
 
     async fn check(&self) {
-        let row = spent(&*self.store).await;
+        let row = list_spent(&*self.store).await;
         let sum = row.tokens_in + row.tokens_out + row.reserved_tokens;
         assert!(sum <= self.most, "{row:?} with at most {}", self.most);
     }
@@ -172,12 +172,12 @@ fn spend(key: &str, tokens: u64) -> Spend {
     }
 }
 
-async fn spent(store: &dyn Store) -> SpentRow {
+async fn list_spent(store: &dyn Store) -> SpentRow {
     let filter = SpentFilter {
         scope: Some(SCOPE.to_owned()),
         ..SpentFilter::default()
     };
-    let mut rows = store.spent(filter).await.unwrap();
+    let mut rows = store.list_spent(filter).await.unwrap();
     rows.pop().unwrap_or_default()
 }
 
@@ -208,7 +208,7 @@ async fn race(store: Arc<dyn Store>, scripts: Vec<Script>, over: u64) {
     for task in tasks {
         task.await.unwrap();
     }
-    let row = spent(&*store).await;
+    let row = list_spent(&*store).await;
     assert_eq!(row.tokens_in, used.load(Ordering::SeqCst));
     assert_eq!(row.reserved_tokens, 0);
     let usage = store.usage_since("main", at(0)).await.unwrap();

@@ -78,9 +78,9 @@ impl RunQueue for Sqlite {
             .write(move |db| outbox::hold(db, &skill, held, at))
     }
 
-    fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
+    fn held_since(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
         let skill = skill.to_owned();
-        self.readers.read(move |db| outbox::held(db, &skill))
+        self.readers.read(move |db| outbox::held_since(db, &skill))
     }
 }
 
