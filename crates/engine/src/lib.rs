@@ -47,7 +47,7 @@ mod transcript;
 mod waiting;
 
 pub use admit::{AdmittedRun, LeasedRun, new_run_id};
-pub use agent::{AnswerState, ChatAnswer, Say, UnansweredMessage, UndoneExchange, tier};
+pub use agent::{AnswerState, ChatAnswer, NewChatMessage, UnansweredMessage, UndoneExchange, tier};
 pub use ask::AnswerReceipt;
 pub use attention::{Asker, Attention, DeltaListener, PendingResponse, Response};
 pub use deft_agents::{

@@ -18,7 +18,7 @@ use deft_library::CHAT_SKILL;
 use deft_model::{Skill, Tier};
 use serde_json::Value;
 
-pub use say::{ChatAnswer, Say};
+pub use say::{ChatAnswer, NewChatMessage};
 pub use unanswered::{AnswerState, UnansweredMessage};
 pub use undo::UndoneExchange;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use deft_service::talk::{self, Say, Talk, find_conversation};
+use deft_service::talk::{self, NewChatMessage, Talk, find_conversation};
 use deft_wire::Done;
 use deft_wire::api::WaitQuery;
 use deft_wire::chat::{
@@ -122,14 +122,14 @@ fn search(call: &Call<MessageQuery>) -> Done<MessageList> {
     Ok(MessageList { messages })
 }
 
-fn say(body: ChatRequest) -> Say {
-    Say {
+fn say(body: ChatRequest) -> NewChatMessage {
+    NewChatMessage {
         conversation: body.conversation,
         agent: body.agent,
         channel: CHANNEL.to_owned(),
         text: body.text,
         model: body.model,
-        ..Say::default()
+        ..NewChatMessage::default()
     }
 }
 
@@ -156,7 +156,7 @@ fn wait_time(query: &WaitQuery) -> Duration {
 
 fn send(call: Call<WaitQuery, ChatRequest>) -> BoxFuture<'static, Done<Answer>> {
     Box::pin(async move {
-        let say = Say {
+        let say = NewChatMessage {
             key: call.key.clone(),
             origin: call.origin.clone(),
             ..say(call.body.clone())

@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use super::live::EventForwarder;
 use super::{
-    AnswerState, Attention, Conversation, DecidedQuestion, Later, Listener, Live, OpenRun, Say,
-    Talk, UnansweredMessage, live,
+    AnswerState, Attention, Conversation, DecidedQuestion, Listener, Live, NewChatMessage, OpenRun,
+    Talk, TalkFuture, UnansweredMessage, live,
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
@@ -47,8 +47,13 @@ pub(super) struct Host {
 }
 
 impl Host {
-    async fn answer(&self, say: Say, attention: Attention, listener: Listener) -> Done<ChatAnswer> {
-        let asked = deft_engine::Say {
+    async fn answer(
+        &self,
+        say: NewChatMessage,
+        attention: Attention,
+        listener: Listener,
+    ) -> Done<ChatAnswer> {
+        let asked = deft_engine::NewChatMessage {
             conversation: say.conversation,
             agent: say.agent,
             channel: say.channel,
@@ -157,7 +162,7 @@ impl Host {
         let rows = self
             .engine
             .store()
-            .spent(filter)
+            .list_spent(filter)
             .await
             .map_err(store_failure)?;
         let scope = |row: SpentRow| {
@@ -176,12 +181,12 @@ impl Host {
         Ok(Spending {
             day: day.to_string(),
             scopes: rows.into_iter().map(scope).collect::<Done<_>>()?,
-            paused: self.paused().await?,
+            paused: self.paused_agents().await?,
         })
     }
 
     /// Returns the agents that are paused, including those paused on an earlier day.
-    async fn paused(&self) -> Done<Vec<PausedAgent>> {
+    async fn paused_agents(&self) -> Done<Vec<PausedAgent>> {
         let filter = SpentFilter {
             prefix: Some(SpendSubject::Agent(String::new()).to_string()),
             ..SpentFilter::default()
@@ -189,7 +194,7 @@ impl Host {
         let rows = self
             .engine
             .store()
-            .spent(filter)
+            .list_spent(filter)
             .await
             .map_err(store_failure)?;
         let name = |row: &SpentRow| match SpendScope::from_name(&row.scope)?.subject {
@@ -218,11 +223,19 @@ impl Host {
 }
 
 impl Talk for Host {
-    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
+    fn say(
+        &self,
+        say: NewChatMessage,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer> {
         Box::pin(self.answer(say, attention, listener))
     }
 
-    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
+    fn unanswered_messages<'a>(
+        &'a self,
+        conversation: &'a str,
+    ) -> TalkFuture<'a, Vec<UnansweredMessage>> {
         Box::pin(async move {
             let found = self.engine.unanswered_messages(conversation).await;
             let found = found.map_err(|error| failure(&error))?;
@@ -240,20 +253,25 @@ impl Talk for Host {
         })
     }
 
-    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
+    fn go_on(
+        &self,
+        run: RunId,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer> {
         Box::pin(self.follow(attention, listener, move |attention| {
             Box::pin(async move { self.engine.go_on(&run, attention).await })
         }))
     }
 
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()> {
+    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let seen = self.engine.see_to_answer(&answer.run, to).await;
             seen.map_err(|error| failure(&error))
         })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()> {
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let notice = Notice {
                 kind: NoticeKind::Answer,
@@ -270,30 +288,30 @@ impl Talk for Host {
         })
     }
 
-    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()> {
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let left = self.engine.tell_question(&question, to).await;
             left.map(drop).map_err(|error| failure(&error))
         })
     }
 
-    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()> {
+    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let stopped = self.engine.cancel(run, by).await;
             stopped.map(drop).map_err(|error| failure(&error))
         })
     }
 
-    fn prompt(&self, say: Say) -> Later<'_, PromptView> {
+    fn prompt(&self, say: NewChatMessage) -> TalkFuture<'_, PromptView> {
         Box::pin(async move {
-            let asked = deft_engine::Say {
+            let asked = deft_engine::NewChatMessage {
                 conversation: say.conversation,
                 agent: say.agent,
                 channel: say.channel,
                 text: say.text,
                 alone: say.alone,
                 model: say.model,
-                ..deft_engine::Say::default()
+                ..deft_engine::NewChatMessage::default()
             };
             let shown = self.engine.show_prompt(&asked).await;
             shown.map_err(|error| failure(&error))
@@ -305,7 +323,7 @@ impl Talk for Host {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<DecidedQuestion>> {
+    ) -> TalkFuture<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let row = self.engine.store().approval(approval).await;
             let Some(row) = row.map_err(store_failure)? else {
@@ -333,11 +351,11 @@ impl Talk for Host {
         })
     }
 
-    fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
+    fn skills<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, Vec<(String, String)>> {
         Box::pin(async move { Ok(self.engine.skills_of(agent).await) })
     }
 
-    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()> {
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let Err(unable) = self.engine.check_model(agent) else {
                 return Ok(());
@@ -350,7 +368,7 @@ impl Talk for Host {
         })
     }
 
-    fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {
+    fn check_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let checked = self.engine.check_agent(agent);
             checked.map_err(|error| failure(&error))
@@ -361,7 +379,7 @@ impl Talk for Host {
         &'a self,
         channel: Option<&'a str>,
         limit: Option<u32>,
-    ) -> Later<'a, Vec<ConversationView>> {
+    ) -> TalkFuture<'a, Vec<ConversationView>> {
         Box::pin(async move {
             let filter = ConversationFilter {
                 channel: channel.map(str::to_owned),
@@ -374,11 +392,11 @@ impl Talk for Host {
         })
     }
 
-    fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>> {
+    fn conversation<'a>(&'a self, id: &'a str) -> TalkFuture<'a, Option<Conversation>> {
         Box::pin(self.find(id))
     }
 
-    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>> {
+    fn messages<'a>(&'a self, id: &'a str) -> TalkFuture<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let store = self.engine.store();
             let rows = store
@@ -400,7 +418,7 @@ impl Talk for Host {
         })
     }
 
-    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>> {
+    fn search<'a>(&'a self, words: &'a str, limit: u32) -> TalkFuture<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let hits = self.engine.store().search_conversations(words, limit).await;
             let messages = hits
@@ -417,7 +435,7 @@ impl Talk for Host {
         })
     }
 
-    fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool> {
+    fn delete<'a>(&'a self, id: &'a str) -> TalkFuture<'a, bool> {
         Box::pin(async move {
             trash::put_conversation(&self.engine, &self.home, id).await?;
             let deleted = self.engine.store().delete_conversation(id).await;
@@ -425,11 +443,11 @@ impl Talk for Host {
         })
     }
 
-    fn spending(&self) -> Later<'_, Spending> {
+    fn spending(&self) -> TalkFuture<'_, Spending> {
         Box::pin(self.spent_today())
     }
 
-    fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool> {
+    fn resume_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, bool> {
         Box::pin(async move {
             let resumed = self.engine.agents().resume_agent(agent).await;
             resumed.map_err(|error| failure(&error))

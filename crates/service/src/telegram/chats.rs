@@ -15,7 +15,7 @@ use super::Bot;
 use super::ask::{self, OpenQuestions, People};
 use super::inbox::{Entry, Inbox, InboxItem, Press};
 use super::words;
-use crate::talk::{Attention, Say};
+use crate::talk::{Attention, NewChatMessage};
 use deft_wire::Done;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
 
@@ -368,7 +368,7 @@ impl Shared {
             admitted: Some(admitted),
             ..Attention::default()
         };
-        let say = Say {
+        let say = NewChatMessage {
             conversation,
             agent: None,
             answer_to: Some(channel.clone()),

@@ -5,7 +5,7 @@ use crate::output::table;
 use crate::terminal::StyledText;
 use crate::when::short;
 use deft_service::runs;
-use deft_service::talk::{Say, describe_usage, dollars};
+use deft_service::talk::{NewChatMessage, describe_usage, dollars};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, MessageRole};
 use deft_wire::model::{RunStatus, SpendSubject, visible};
 
@@ -115,7 +115,7 @@ impl Session {
     }
 
     async fn say(&mut self, text: &str) -> Done<()> {
-        let say = Say {
+        let say = NewChatMessage {
             conversation: self.conversation.clone(),
             agent: self.agent.clone(),
             channel: CHANNEL.to_owned(),
@@ -144,7 +144,7 @@ impl Session {
 
     /// Completes unanswered messages before the next one is sent.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
-        for open in self.company.talk.unanswered(conversation).await? {
+        for open in self.company.talk.unanswered_messages(conversation).await? {
             self.note(unanswered::describe(&open));
             if unanswered::can_resume(&open) {
                 self.answer(TurnRequest::GoOn(open.run)).await?;

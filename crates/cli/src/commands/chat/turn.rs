@@ -13,7 +13,7 @@ use crate::commands::NOT_RUNNING_HINT;
 use crate::failure::Done;
 use deft_service::ask::Asker;
 use deft_service::daemon;
-use deft_service::talk::{Attention, Listener, Live, Say, Talk};
+use deft_service::talk::{Attention, Listener, Live, NewChatMessage, Talk};
 use deft_wire::chat::ChatAnswer;
 use deft_wire::model::RunId;
 
@@ -64,7 +64,7 @@ impl StopRequests {
 /// A message to answer.
 pub(super) enum TurnRequest {
     /// A new message.
-    Say(Say),
+    Say(NewChatMessage),
     /// An earlier message whose answer is in progress or was interrupted.
     GoOn(RunId),
 }
