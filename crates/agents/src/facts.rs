@@ -100,7 +100,7 @@ impl<'a> AgentFacts<'a> {
         match (lines.next(), lines.next()) {
             (Some(Ok(line)), None) => match line.words.first() {
                 Some(first) if first.text == DISPATCH_AGENT => self.dispatch_line(setup, &line),
-                Some(first) if let Some(offer) = offered(setup, &first.text) => {
+                Some(first) if let Some(offer) = find_offer(setup, &first.text) => {
                     self.tool_line(setup, offer, &line)
                 }
                 _ => self.resolve_command(
@@ -123,7 +123,7 @@ impl<'a> AgentFacts<'a> {
             Err(problems) => problems_resolution(&problems),
             Ok(Route::Command(command)) if !command.help => {
                 match cast_by_schema(command.flags, &offer.spec.schema) {
-                    Ok(args) => self.offered(setup, offer, args),
+                    Ok(args) => self.resolve_offered(setup, offer, args),
                     Err(problems) => problems_resolution(&problems),
                 }
             }
@@ -135,7 +135,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// Resolves a call of an offered tool, whether made by JSON or by a line.
-    fn offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
+    fn resolve_offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
         let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
         match offer.tool.as_str() {
             DISPATCH_AGENT => dispatch(args),
@@ -331,7 +331,7 @@ impl Facts for AgentFacts<'_> {
         let CallArgs::Object(args) = call.args.clone() else {
             return Resolution::Mistaken("the arguments are not a JSON object".to_owned());
         };
-        self.offered(setup, offer, args)
+        self.resolve_offered(setup, offer, args)
     }
 }
 
@@ -366,7 +366,7 @@ fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
 }
 
 /// Returns an offered tool by the name that the model uses.
-fn offered<'s>(setup: &'s Setup, name: &str) -> Option<&'s Offer> {
+fn find_offer<'s>(setup: &'s Setup, name: &str) -> Option<&'s Offer> {
     let mut offers = setup.tools.iter();
     offers.find(|offer| offer.spec.name == name || offer.tool == name)
 }

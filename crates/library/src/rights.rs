@@ -151,7 +151,7 @@ impl Library {
             path: &Path::from_text(step.to_owned()),
             operation: &operation,
         };
-        let (id, digest, pattern) = place.bound(allowed);
+        let (id, digest, pattern) = place.grant_identity(allowed);
         Grant {
             id,
             skill: row.text.skill.clone(),

@@ -82,12 +82,12 @@ impl Pool {
 }
 
 /// Marks a skill as having a late slot that is running; dropping it removes the mark.
-pub(crate) struct Late {
+pub(crate) struct LateMark {
     all: Arc<Mutex<HashSet<i64>>>,
     skill: i64,
 }
 
-impl Late {
+impl LateMark {
     pub(crate) fn enter(pool: &Pool, skill: i64) -> Self {
         let all = Arc::clone(&pool.late);
         all.lock().insert(skill);
@@ -95,7 +95,7 @@ impl Late {
     }
 }
 
-impl Drop for Late {
+impl Drop for LateMark {
     fn drop(&mut self) {
         self.all.lock().remove(&self.skill);
     }

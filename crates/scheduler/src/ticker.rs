@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
 use crate::log_lines;
-use crate::pool::Late;
+use crate::pool::LateMark;
 use crate::{Pool, Scheduler, readable_timing};
 
 /// Number of skills read from the store at a time.
@@ -202,7 +202,7 @@ impl Scheduler {
         place: Option<OwnedSemaphorePermit>,
     ) -> oneshot::Receiver<Result<(SlotResult, SlotStep), Error>> {
         let (stored, answer) = oneshot::channel();
-        let late = coming.late.then(|| Late::enter(&pool, row.id));
+        let late = coming.late.then(|| LateMark::enter(&pool, row.id));
         let step = coming.step.clone();
         let scheduler = self.clone();
         let tasks = pool.tasks.clone();

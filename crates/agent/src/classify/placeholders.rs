@@ -63,7 +63,7 @@ enum Placeholder {
 impl Placeholder {
     const ALL: [Self; 3] = [Self::Number, Self::Time, Self::Day];
 
-    fn as_text(self) -> &'static str {
+    fn words(self) -> &'static str {
         match self {
             Self::Number => "<n>",
             Self::Time => "<time>",
@@ -85,7 +85,7 @@ impl Placeholder {
 pub(super) fn pattern(keyword: &str) -> (String, bool) {
     let placeholder = |word: &str| {
         let mut all = Placeholder::ALL.into_iter();
-        all.find(|placeholder| word.starts_with(placeholder.as_text()))
+        all.find(|placeholder| word.starts_with(placeholder.words()))
     };
     if !keyword.contains(' ') {
         return (keyword.to_owned(), false);
@@ -97,7 +97,7 @@ pub(super) fn pattern(keyword: &str) -> (String, bool) {
             format!(
                 "{}{}",
                 placeholder.mark(),
-                &word[placeholder.as_text().len()..]
+                &word[placeholder.words().len()..]
             )
         }
         None => word.to_owned(),
@@ -229,7 +229,7 @@ mod tests {
     fn show_marks(text: &str) -> String {
         let all = Placeholder::ALL.into_iter();
         all.fold(text.to_owned(), |text, it| {
-            text.replace(it.mark(), it.as_text())
+            text.replace(it.mark(), it.words())
         })
     }
 

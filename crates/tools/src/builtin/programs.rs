@@ -37,7 +37,7 @@ impl Programs {
     pub(super) fn look_up_all(&self, allow: &[String], environment: &Environment) {
         for entry in allow {
             // A missing program is reported by the call that needs it.
-            drop(self.bound(entry, environment));
+            drop(self.find_cached(entry, environment));
         }
     }
 
@@ -49,14 +49,14 @@ impl Programs {
         environment: &Environment,
     ) -> Result<Program, Failure> {
         if let Some(entry) = allow.iter().find(|entry| *entry == asked) {
-            return self.bound(entry, environment);
+            return self.find_cached(entry, environment);
         }
         // The path at which an allowed name was found names the same program.
         let by_path = Path::new(asked).is_absolute();
         let mut entries = allow.iter().filter(|_| by_path);
         entries
             .find_map(|entry| {
-                let program = self.bound(entry, environment).ok()?;
+                let program = self.find_cached(entry, environment).ok()?;
                 (program.found == Path::new(asked)).then_some(program)
             })
             .ok_or_else(|| {
@@ -67,7 +67,7 @@ impl Programs {
 
     /// Returns the file of an entry, looked up once. It is looked up again only if the file no longer
     /// exists, as after an update of the program.
-    fn bound(&self, entry: &str, environment: &Environment) -> Result<Program, Failure> {
+    fn find_cached(&self, entry: &str, environment: &Environment) -> Result<Program, Failure> {
         let mut known = self.known.lock();
         if let Some(program) = known.get(entry).filter(|program| program.file.exists()) {
             return Ok(program.clone());
