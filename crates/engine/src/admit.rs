@@ -69,7 +69,7 @@ pub struct LeasedRun {
     /// The row of its skill, if known.
     pub skill: Option<Arc<SkillRow>>,
     /// Its permit of the pool.
-    pub place: Option<OwnedSemaphorePermit>,
+    pub permit: Option<OwnedSemaphorePermit>,
 }
 
 impl LeasedRun {
@@ -172,7 +172,7 @@ impl Engine {
                 run,
                 lease,
                 skill: None,
-                place: None,
+                permit: None,
             })),
             None => AdmittedRun::Queued(run),
         })
@@ -190,7 +190,7 @@ impl Engine {
             run,
             lease,
             skill,
-            place,
+            permit,
         } = *begun;
         let id = run.id.clone();
         if let (Some(finished), false) = (draft.machine.end(), draft.pinned.has_row()) {
@@ -206,7 +206,7 @@ impl Engine {
                 .with_deadline(deadline)
                 .with_tools_deadline(patience)
                 .with_skill_row(skill)
-                .with_permit(place)
+                .with_permit(permit)
                 .drive(begun)
                 .await?;
             if let DriveOutcome::Finished(row) = driven {

@@ -162,7 +162,7 @@ impl Scheduler {
     async fn drive_due(&self, pool: &Pool) -> Result<(), Error> {
         loop {
             let bell = self.engine.base().bells().runs.notified();
-            let Some(place) = pool.place().await else {
+            let Some(permit) = pool.permit().await else {
                 return Ok(());
             };
             if let Some(claimed) = self.engine.claim_due().await? {
@@ -179,12 +179,12 @@ impl Scheduler {
                             tracing::error!(%run, skill, %error, "driving a run failed");
                         }
                     }
-                    drop(place);
+                    drop(permit);
                     scheduler.engine.base().bells().runs.notify_waiters();
                 });
                 continue;
             }
-            drop(place);
+            drop(permit);
             let sleep = match self.store().next_wake().await? {
                 Some(at) => self.clock().sleep_until(at),
                 None => Box::pin(std::future::pending()),

@@ -1,4 +1,4 @@
-//! Runs that a client requests from a daemon: started at once if the pool has a free place.
+//! Runs that a client requests from a daemon: started at once if the pool has a free permit.
 //!
 //! Otherwise the run is stored and queued like any other. Not here: slots (`ticker`).
 
@@ -84,19 +84,19 @@ impl Scheduler {
         }))
     }
 
-    /// Takes a place in the pool and the lease of the run; without a free place it stores the run as queued.
+    /// Takes a permit in the pool and the lease of the run; without a free permit it stores the run as queued.
     async fn begin(
         &self,
         fire: Fire,
         pool: &Pool,
         attention: &Attention,
     ) -> Result<AdmittedRun, Error> {
-        let Some(place) = pool.try_place() else {
+        let Some(permit) = pool.try_permit() else {
             return self.engine.admit(fire).await.map(AdmittedRun::NotLeased);
         };
         let mut begun = self.engine.begin(fire, attention).await?;
         match &mut begun {
-            AdmittedRun::Leased(leased) => leased.place = Some(place),
+            AdmittedRun::Leased(leased) => leased.permit = Some(permit),
             AdmittedRun::Queued(_) => self.engine.base().bells().runs.notify_waiters(),
             AdmittedRun::NotLeased(_) => {}
         }

@@ -29,7 +29,7 @@ const SKILLS_PER_READ: u32 = 1024;
 /// Maximum number of skills with several late slots that fire one of them in a tick.
 const MAX_LATE_PER_TICK: usize = 64;
 
-/// How long the slots of a tick wait for places in the pool before they are stored as queued.
+/// How long the slots of a tick wait for permits of the pool before they are stored as queued.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What one tick did.
@@ -148,8 +148,8 @@ impl Scheduler {
         // One deadline for all: if runs are slow, the thousandth slot is stored as soon as the second.
         let deadline = Instant::now() + PERMIT_TIMEOUT;
         for (row, coming) in slots {
-            let place = pool.place_by(deadline).await;
-            firing.push(self.launch(row, coming, pool.clone(), place));
+            let permit = pool.permit_by(deadline).await;
+            firing.push(self.launch(row, coming, pool.clone(), permit));
         }
         while let Some(fired) = firing.next().await {
             // A task that ended without an answer has logged why.
@@ -199,7 +199,7 @@ impl Scheduler {
         row: Arc<SkillRow>,
         coming: NextSlot,
         pool: Pool,
-        place: Option<OwnedSemaphorePermit>,
+        permit: Option<OwnedSemaphorePermit>,
     ) -> oneshot::Receiver<Result<(SlotResult, SlotStep), Error>> {
         let (stored, answer) = oneshot::channel();
         let late = coming.late.then(|| LateMark::enter(&pool, row.id));
@@ -208,14 +208,14 @@ impl Scheduler {
         let tasks = pool.tasks.clone();
         // Boxed, because a future of this size is copied several times on its way into a task.
         tasks.spawn(Box::pin(async move {
-            let mut place = place;
+            let mut permit = permit;
             let begun = scheduler
-                .fire_slot(&row, coming, &pool.attention, place.is_some())
+                .fire_slot(&row, coming, &pool.attention, permit.is_some())
                 .await;
             let (told, begun) = match begun {
                 Ok(SlotStart::Leased(run, mut begun)) => {
                     begun.skill = Some(Arc::clone(&row));
-                    begun.place = place.take();
+                    begun.permit = permit.take();
                     (Ok(SlotResult::Run(run)), Some(begun))
                 }
                 Ok(SlotStart::Stored(fired)) => (Ok(fired), None),
@@ -231,7 +231,7 @@ impl Scheduler {
                     }
                 }
             }
-            drop(place);
+            drop(permit);
             scheduler.engine.base().bells().runs.notify_waiters();
             if late.is_some() {
                 drop(late);
