@@ -112,7 +112,7 @@ impl Extraction {
         if is_closed(&reply[block.span.clone()]) {
             self.blocks.push(block);
         } else {
-            self.unclosed = Some(Problem::at(ProblemKind::UnclosedBlock, block.span));
+            self.unclosed = Some(Problem::new_at(ProblemKind::UnclosedBlock, block.span));
         }
     }
 }

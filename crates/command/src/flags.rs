@@ -179,7 +179,7 @@ impl Parser<'_> {
         };
         let text = word.text.clone();
         let kind = ProblemKind::StrayPositional { word: text, stray };
-        self.problems.push(Problem::at(kind, word.span.clone()));
+        self.problems.push(Problem::new_at(kind, word.span.clone()));
     }
 
     /// Appends `value` to the values of a flag. `None` sets the flag to `true` if it is not set yet.
@@ -196,7 +196,7 @@ impl Parser<'_> {
     }
 
     fn refuse(&mut self, word: &Word, kind: ProblemKind) {
-        self.problems.push(Problem::at(kind, word.span.clone()));
+        self.problems.push(Problem::new_at(kind, word.span.clone()));
         self.place = Destination::Refused;
     }
 

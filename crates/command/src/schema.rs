@@ -65,7 +65,7 @@ struct Schema<'s> {
 }
 
 impl<'s> Schema<'s> {
-    fn at(self, here: &'s Value) -> Self {
+    fn at_value(self, here: &'s Value) -> Self {
         Self { here, ..self }
     }
 
@@ -88,7 +88,7 @@ impl<'s> Schema<'s> {
         let found = properties
             .get_key_value(flag)
             .or_else(|| properties.iter().find(|(name, _)| alike(name, flag)));
-        found.map(|(name, schema)| (name.as_str(), self.at(schema)))
+        found.map(|(name, schema)| (name.as_str(), self.at_value(schema)))
     }
 
     /// Follows `$ref` within the tool's schema. A dangling reference becomes null, which accepts any
@@ -118,7 +118,7 @@ impl<'s> Schema<'s> {
             match schema.alternatives() {
                 Some(branches) => {
                     let branches = branches.iter().rev().take(MAX_REFERENCES);
-                    waiting.extend(branches.map(|branch| schema.at(branch)));
+                    waiting.extend(branches.map(|branch| schema.at_value(branch)));
                 }
                 None => found.push(schema),
             }
@@ -219,7 +219,7 @@ impl<'s> Schema<'s> {
         };
         let items = Self {
             inner: true,
-            ..self.at(items)
+            ..self.at_value(items)
         };
         let cast = values.into_iter().map(|value| items.cast(flag, value));
         let cast: Vec<Result<Value, Problem>> = cast.collect();

@@ -130,7 +130,9 @@ impl Scanner<'_> {
             }
         }
         let span = start..self.at;
-        let problem = draft.problem().map(|kind| Problem::at(kind, span.clone()));
+        let problem = draft
+            .problem()
+            .map(|kind| Problem::new_at(kind, span.clone()));
         let literal = draft.bare.is_empty() || draft.bare.starts_with(QUOTED);
         let text = draft.text;
         Ok((
@@ -182,7 +184,7 @@ impl Scanner<'_> {
         }
         let Some(escaped) = self.rest().chars().nth(1) else {
             let span = self.at..self.text.len();
-            return Err(Problem::at(ProblemKind::UnfinishedEscape, span));
+            return Err(Problem::new_at(ProblemKind::UnfinishedEscape, span));
         };
         draft.push_quoted(escaped);
         self.at += 1 + escaped.len_utf8();
@@ -197,7 +199,7 @@ impl Scanner<'_> {
         let before: String = before.chars().take(20).collect();
         let before = shorten_value(&before);
         let kind = ProblemKind::UnclosedQuote { quote, before };
-        Problem::at(kind, self.at..self.at + line.len().max(1))
+        Problem::new_at(kind, self.at..self.at + line.len().max(1))
     }
 
     fn rest(&self) -> &str {

@@ -59,7 +59,7 @@ pub struct Attention {
     /// at the terminal, whose process waits itself.
     pub parks: bool,
     /// Receives the answers of the run's agent while they are written.
-    pub hear: Option<DeltaListener>,
+    pub listener: Option<DeltaListener>,
     /// Receives the id of the run as soon as it is admitted.
     pub admitted: Option<Arc<OnceLock<RunId>>>,
     /// Collects the events of the run for a caller that shows them when it has ended.

@@ -14,7 +14,8 @@ use crate::zone::{parse_zone, resolve};
 pub fn parse_at(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
     let span = trimmed_range(text);
     let given = &text[span.clone()];
-    let error = |what: &str| Error::new(format!("time {} {what}", quote(given))).at(span.clone());
+    let error =
+        |what: &str| Error::new(format!("time {} {what}", quote(given))).with_span(span.clone());
     let pieces =
         DateTimeParser::new()
             .parse_pieces(given)
@@ -104,6 +105,6 @@ fn named_zone(pieces: &Pieces<'_>, text: &str) -> Result<Option<TimeZone>, Error
         Ok(zone) => Ok(Some(zone)),
         Err(_) => parse_zone(&text[start..end])
             .map(Some)
-            .map_err(|error| error.at(start..end)),
+            .map_err(|error| error.with_span(start..end)),
     }
 }

@@ -45,7 +45,7 @@ impl Cron {
                 quote(&text[whole.clone()])
             );
             Error::new(message)
-                .at(whole.clone())
+                .with_span(whole.clone())
                 .hint(error.to_string())
         })?;
         Ok(Cron(Arc::new(ParsedCron {
@@ -72,7 +72,7 @@ impl Cron {
         };
         if self.0.impossible {
             let hint = "no month it names has such a day";
-            return Err(error().at(self.0.fields.day.span.clone()).hint(hint));
+            return Err(error().with_span(self.0.fields.day.span.clone()).hint(hint));
         }
         if self.next_after(zone, now).is_some() {
             return Ok(());
@@ -82,7 +82,7 @@ impl Cron {
         }
         let span = self.0.fields.year.span.clone();
         Err(error()
-            .at(span)
+            .with_span(span)
             .hint("no date that is left in its years matches"))
     }
 
@@ -180,7 +180,7 @@ fn nickname(name: &str, span: &Range<usize>) -> Result<&'static str, Error> {
         "@daily" | "@midnight" => Ok("0 0 * * *"),
         "@hourly" => Ok("0 * * * *"),
         _ => Err(Error::new(format!("unknown cron nickname {}", quote(name)))
-            .at(span.clone())
+            .with_span(span.clone())
             .hint("there are @yearly, @monthly, @weekly, @daily and @hourly")),
     }
 }

@@ -11,8 +11,9 @@ pub fn parse_duration(text: &str) -> Result<SignedDuration, Error> {
     const HINT: &str = "write it with units: `90s`, `15m`, `1h30m`, `2d`";
     let span = trimmed_range(text);
     let given = &text[span.clone()];
-    let error =
-        |what: &str| Error::new(format!("duration {} {what}", quote(given))).at(span.clone());
+    let error = |what: &str| {
+        Error::new(format!("duration {} {what}", quote(given))).with_span(span.clone())
+    };
     if !given.is_empty() && given.bytes().all(|b| b.is_ascii_digit()) {
         let short: String = given.chars().take(10).collect();
         return Err(error("has no unit").hint(format!("write `{short}m` for minutes")));

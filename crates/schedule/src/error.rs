@@ -25,7 +25,7 @@ impl Error {
         }
     }
 
-    pub(crate) fn at(mut self, span: Range<usize>) -> Error {
+    pub(crate) fn with_span(mut self, span: Range<usize>) -> Error {
         self.span = Some(span);
         self
     }

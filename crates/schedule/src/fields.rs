@@ -145,5 +145,5 @@ fn wrong_count(text: &str, count: usize) -> Error {
     let hint = format!(
         "a cron expression has 5 fields: minute hour day month weekday{extra}; this one has {count}"
     );
-    Error::new(message).at(span).hint(hint)
+    Error::new(message).with_span(span).hint(hint)
 }

@@ -181,7 +181,7 @@ impl Part<'_> {
     }
 
     fn error(&self, message: impl Into<String>) -> Error {
-        Error::new(message).at(self.span.clone())
+        Error::new(message).with_span(self.span.clone())
     }
 }
 

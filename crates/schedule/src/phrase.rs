@@ -40,7 +40,7 @@ impl Schedule {
             _ if is_date(first) => parse_at(text, zone).map(Schedule::At),
             _ if !looks_like_cron(given) => {
                 let message = format!("{} is not a schedule", quote(given));
-                Err(Error::new(message).at(whole).hint(FORMS))
+                Err(Error::new(message).with_span(whole).hint(FORMS))
             }
             _ => {
                 let cron = Cron::parse(text)?;

@@ -142,7 +142,7 @@ impl Simulation<'_> {
         let Some(slot) = slot.filter(|slot| *slot <= self.to) else {
             return;
         };
-        let seen = self.up(slot.max(now));
+        let seen = self.next_running(slot.max(now));
         self.agenda.push(Reverse(Entry { seen, index, slot }));
     }
 
@@ -181,7 +181,7 @@ impl Simulation<'_> {
     }
 
     /// Returns the first instant from `t` on at which the machine is running.
-    fn up(&self, t: Timestamp) -> Timestamp {
+    fn next_running(&self, t: Timestamp) -> Timestamp {
         let index = self.down.partition_point(|range| range.end <= t);
         match self.down.get(index) {
             Some(range) if range.start <= t => range.end,

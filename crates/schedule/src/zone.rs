@@ -27,7 +27,7 @@ pub fn parse_zone(name: &str) -> Result<TimeZone, Error> {
                 |found| format!("did you mean `{found}`?"),
             );
             Err(Error::new(format!("unknown time zone {}", quote(wanted)))
-                .at(span)
+                .with_span(span)
                 .hint(hint))
         }
     }

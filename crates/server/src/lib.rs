@@ -71,7 +71,7 @@ pub fn start(host: Host) -> ServerHandle {
     }
     match begin(host) {
         Ok((url, task)) => ServerHandle {
-            state: Some(ListenerState::at(url)),
+            state: Some(ListenerState::from_url(url)),
             task: Some(task),
         },
         Err(failure) => {

@@ -454,7 +454,7 @@ fn no_skills(home: &Home) -> Arc<Snapshot> {
 }
 
 fn options(home: &Home, zone: &TimeZone) -> Options {
-    let mut options = Options::at(&home.path);
+    let mut options = Options::for_home(&home.path);
     options.zone = deft_schedule::zone_name(zone);
     options.zone_doubt = home.zone_doubt();
     options.workspace_uri = std::env::current_dir()

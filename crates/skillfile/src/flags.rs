@@ -58,7 +58,7 @@ fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
         }
         let text = strip_decoration(line.trim());
         let Some(rest) = text.strip_prefix("--") else {
-            go_on(&mut found, line, &text, span, sink);
+            continue_flag(&mut found, line, &text, span, sink);
             continue;
         };
         match name_and_prose(rest) {
@@ -137,7 +137,7 @@ fn strip_decoration(line: &str) -> String {
 
 /// Appends an indented line to the flag above. An unindented line of prose below a flag is reported, because
 /// it is most likely meant as a continuation.
-fn go_on(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink) {
+fn continue_flag(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink) {
     let decoration = text.is_empty() || text.starts_with("```") || text.starts_with('#');
     let Some(last) = found.last_mut().filter(|_| !decoration) else {
         return;

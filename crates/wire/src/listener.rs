@@ -21,7 +21,7 @@ pub struct ListenerState {
 
 impl ListenerState {
     /// Creates the state of an API served at `url`.
-    pub fn at(url: String) -> Self {
+    pub fn from_url(url: String) -> Self {
         Self {
             url: Some(url),
             problem: None,

@@ -186,7 +186,7 @@ impl Machine {
     fn begin(&self, now: Timestamp, at: Position, facts: &dyn Facts) -> Event {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
-        if let Some(event) = self.verify(at).or_else(|| self.go_on(now, at)) {
+        if let Some(event) = self.verify(at).or_else(|| self.continue_step(now, at)) {
             return event;
         }
         let Some(view) = self.view(at.frame, Some(at)) else {
@@ -216,7 +216,7 @@ impl Machine {
 
     /// Returns the event that resumes a nested skill that has begun before. It does not begin again: its
     /// results, inputs and revision are kept.
-    fn go_on(&self, now: Timestamp, at: Position) -> Option<Event> {
+    fn continue_step(&self, now: Timestamp, at: Position) -> Option<Event> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let plan = &self.frames[tried.inner?].plan;

@@ -167,7 +167,7 @@ impl State {
         }
         let mut text = StyledText::default();
         if self.drawn > 0 {
-            text = StyledText::up(self.drawn).with(StyledText::clear_below());
+            text = StyledText::cursor_up(self.drawn).with(StyledText::clear_below());
         }
         self.drawn = 0;
         let lines = std::mem::take(&mut self.held).join("\n");
@@ -184,7 +184,7 @@ impl State {
         let all = self.tree.render_all(self.frame);
         // A tree taller than the terminal cannot be redrawn in place: show only its end.
         let first = all.len().saturating_sub(height.saturating_sub(2));
-        let mut out = StyledText::up(self.drawn);
+        let mut out = StyledText::cursor_up(self.drawn);
         for line in &all[first..] {
             out.push(StyledText::clear_line());
             out.push(line.fit(width));

@@ -139,7 +139,7 @@ impl World {
             clock: Arc::new(SystemClock),
             secrets: Arc::new(NoSecrets),
         };
-        let mut options = Options::at(home);
+        let mut options = Options::for_home(home);
         options.sessions = None;
         self.parts = Some((store, Engine::new(parts, options).unwrap()));
     }

@@ -208,21 +208,21 @@ impl Performer {
         {
             return asked;
         }
-        let hear = job
+        let person = job
             .attention
-            .hear
+            .listener
             .clone()
             .filter(|_| turn.span.agent.is_root());
         let listener = |delta: Delta| {
-            if let Some(hear) = &hear {
-                hear(delta);
+            if let Some(person) = &person {
+                person(delta);
             }
         };
         let tries = AtomicU32::new(0);
         let ask = Ask {
             model: turn.model,
             request: turn.request,
-            listener: hear.is_some().then_some(&listener),
+            listener: person.is_some().then_some(&listener),
             deadline,
             cancel: self.halt.clone(),
             tries: Some(&tries),

@@ -66,7 +66,11 @@ impl Engine {
     }
 
     /// Resumes an answer here, or waits until the process that works on it has ended it.
-    pub async fn go_on(&self, run: &RunId, attention: Attention) -> Result<ChatAnswer, Error> {
+    pub async fn resume_chat(
+        &self,
+        run: &RunId,
+        attention: Attention,
+    ) -> Result<ChatAnswer, Error> {
         let row = self.store().run(run).await?;
         let owner = row.and_then(|row| row.owner);
         if let Some(owner) = owner.filter(|owner| self.inner.owner.is_dead(owner)) {

@@ -85,7 +85,7 @@ impl Driver {
         step.at_work = true;
         step.busy = 0;
         if known && step.machine.has_begun() {
-            self.go_on(&path);
+            self.resume_agent(&path);
             return;
         }
         let brief = Brief {
@@ -118,7 +118,7 @@ impl Driver {
     }
 
     /// Resumes an agent that was cut off. One that has answered tries again, because its answer was rejected.
-    fn go_on(&mut self, path: &Path) {
+    fn resume_agent(&mut self, path: &Path) {
         let Some(step) = self.agents.get_mut(path) else {
             return;
         };

@@ -232,7 +232,7 @@ impl Drive {
     fn new(app: &App, answers: Answers, work: impl FnOnce(Attention) -> Done<Work>) -> Done<Self> {
         let admitted = Arc::new(OnceLock::new());
         let attention = Attention {
-            hear: None,
+            listener: None,
             asker: answers.asker,
             assume_yes: answers.assume_yes,
             parks: false,

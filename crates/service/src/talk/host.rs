@@ -99,7 +99,7 @@ impl Host {
         let hears = Arc::clone(&teller);
         let attention = Attention {
             admitted: Some(started),
-            hear: Some(Arc::new(move |delta| hears.hear(delta))),
+            listener: Some(Arc::new(move |delta| hears.handle_delta(delta))),
             ..attention
         };
         let said = teller.follow(events, work(attention)).await;
@@ -260,7 +260,7 @@ impl Talk for Host {
         listener: Listener,
     ) -> TalkFuture<'_, ChatAnswer> {
         Box::pin(self.follow(attention, listener, move |attention| {
-            Box::pin(async move { self.engine.go_on(&run, attention).await })
+            Box::pin(async move { self.engine.resume_chat(&run, attention).await })
         }))
     }
 

@@ -162,7 +162,7 @@ impl Chats {
         let Some((response, approval)) = deft_channels::read_button(&press.data) else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
-        let (chat, by) = (&press.chat, press.by());
+        let (chat, by) = (&press.chat, press.sender());
         let Some(decided) = self.0.bot.talk.decide(approval, response, &by).await? else {
             return Ok(words::OLD_BUTTON.to_owned());
         };

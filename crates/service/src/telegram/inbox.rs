@@ -70,7 +70,7 @@ pub(super) struct Press {
 
 impl Press {
     /// Returns who answered, for the record.
-    pub(super) fn by(&self) -> String {
+    pub(super) fn sender(&self) -> String {
         format!("{} in telegram chat {}", self.from, self.chat)
     }
 }

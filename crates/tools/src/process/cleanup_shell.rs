@@ -123,15 +123,15 @@ impl CleanupEntry {
     /// Registers the group of a child that was just started, and all processes with its variable;
     /// registers nothing if `group` is 0.
     pub(super) fn new(group: u32, marker: &str) -> Self {
-        Self::to(ours(), (group != 0).then(|| format!("{group}:{marker}")))
+        Self::new_entry(ours(), (group != 0).then(|| format!("{group}:{marker}")))
     }
 
     /// Registers one process.
     pub(super) fn of_process(process: &Process) -> Self {
-        Self::to(ours(), Some(format!("p{}.{}", process.pid, process.began)))
+        Self::new_entry(ours(), Some(format!("p{}.{}", process.pid, process.began)))
     }
 
-    fn to(shell: &Arc<Mutex<CleanupShell>>, id: Option<String>) -> Self {
+    fn new_entry(shell: &Arc<Mutex<CleanupShell>>, id: Option<String>) -> Self {
         if let Some(id) = &id {
             shell.lock().tell(&format!("+{id}\n"));
         }
@@ -171,7 +171,7 @@ mod tests {
         let mut children: Vec<Child> = (0..4).map(|_| sleeper()).collect();
         let bequests: Vec<_> = children
             .iter()
-            .map(|child| CleanupEntry::to(&shell, Some(format!("{}:none", child.id()))))
+            .map(|child| CleanupEntry::new_entry(&shell, Some(format!("{}:none", child.id()))))
             .collect();
         for (place, bequest) in bequests.into_iter().enumerate() {
             if place % 2 == 0 {

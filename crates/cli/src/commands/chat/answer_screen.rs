@@ -143,8 +143,8 @@ impl View {
         state.draw();
     }
 
-    pub(super) fn hear(&self, live: Live) {
-        self.lock().hear(live);
+    pub(super) fn show_live(&self, live: Live) {
+        self.lock().show_live(live);
     }
 
     /// Ends the display of an answer: shows its text if that was not streamed, and any failure.
@@ -261,7 +261,7 @@ impl State {
         StyledText::from_renderer(&whole)
     }
 
-    fn hear(&mut self, live: Live) {
+    fn show_live(&mut self, live: Live) {
         match live {
             Live::Text(more) => {
                 self.segment.push_str(&more);

@@ -50,10 +50,10 @@ pub(super) async fn say(
         // Streamed text may be discarded, but stdout cannot be undone: print the text at the end.
         let later = matches!(live, Live::Text(_) | Live::Again);
         if show && !later {
-            view.hear(live);
+            view.show_live(live);
         }
     });
-    let mut said = match company.hear(TurnRequest::Say(say), listener).await? {
+    let mut said = match company.run_turn(TurnRequest::Say(say), listener).await? {
         TurnEnd::Said(said) => said,
         TurnEnd::Left => return Ok(ExitCode::from(Exit::Interrupted)),
     };

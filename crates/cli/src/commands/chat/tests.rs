@@ -153,9 +153,9 @@ fn lines_from_elsewhere_tear_nothing() {
     let view = &world.session.company.view;
     view.begin();
     view.insert_line("one");
-    view.hear(Live::Text("That ".to_owned()));
+    view.show_live(Live::Text("That ".to_owned()));
     view.insert_line("two");
-    view.hear(Live::Text("is that.".to_owned()));
+    view.show_live(Live::Text("is that.".to_owned()));
     view.pause(true);
     view.insert_line("three");
     assert_eq!(world.screen.visible_output(), "one\nThat is that.");

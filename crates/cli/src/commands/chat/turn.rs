@@ -94,11 +94,16 @@ impl TurnParticipants {
     /// without waiting for its end.
     pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);
-        self.hear(wish, Arc::new(move |live| view.hear(live))).await
+        self.run_turn(wish, Arc::new(move |live| view.show_live(live)))
+            .await
     }
 
     /// Like [`Self::turn`], with another listener.
-    pub(super) async fn hear(&mut self, wish: TurnRequest, listener: Listener) -> Done<TurnEnd> {
+    pub(super) async fn run_turn(
+        &mut self,
+        wish: TurnRequest,
+        listener: Listener,
+    ) -> Done<TurnEnd> {
         self.stops.clear();
         let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
         let notes = Arc::clone(&planned);

@@ -50,7 +50,9 @@ pub(super) async fn go_on(
         output.note(&describe(&open));
         if can_resume(&open) {
             let unheard = Arc::new(|_| {});
-            company.hear(TurnRequest::GoOn(open.run), unheard).await?;
+            company
+                .run_turn(TurnRequest::GoOn(open.run), unheard)
+                .await?;
             company.view.leave();
         }
     }

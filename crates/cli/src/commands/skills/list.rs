@@ -78,7 +78,7 @@ fn file_row(skill: &FileSkill) -> Row {
         _ if skill.clashes_with.is_some() => {
             Cell::with_tone("disabled: a record has its name", Tone::Bad)
         }
-        (Some(_), Some(why)) => off(why, &when),
+        (Some(_), Some(why)) => disabled_cell(why, &when),
         (None, _) if !head.enabled => Cell::with_tone(format!("disabled: {when}"), Tone::Dim),
         (Some(_) | None, _) => when.into(),
     };
@@ -88,7 +88,7 @@ fn file_row(skill: &FileSkill) -> Row {
     Row::new([head.id.as_str().into(), kind.into(), when, summary.into()])
 }
 
-fn off(why: DisabledReason, when: &str) -> Cell {
+fn disabled_cell(why: DisabledReason, when: &str) -> Cell {
     Cell::with_tone(
         format!("disabled ({}): {when}", disabled_words(why)),
         Tone::Dim,
@@ -99,7 +99,7 @@ fn record_row(record: &StoredSkill) -> Row {
     let head = &record.head;
     let when = shorten(head.trigger.words.as_deref().unwrap_or_default());
     let when = match head.disabled_reason {
-        Some(why) => off(why, &when),
+        Some(why) => disabled_cell(why, &when),
         None => when.into(),
     };
     Row::new([

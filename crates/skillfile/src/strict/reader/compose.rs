@@ -20,14 +20,14 @@ pub(super) fn compose(tokens: Vec<Token>) -> ReadResult<Option<Node>> {
         last: 0,
         depth: 0,
     };
-    if composer.at(&[TokenKind::StreamEnd]) {
+    if composer.is_at(&[TokenKind::StreamEnd]) {
         return Ok(None);
     }
     let root = composer.node(false)?.node;
-    if composer.at(&[TokenKind::DocumentEnd]) {
+    if composer.is_at(&[TokenKind::DocumentEnd]) {
         composer.next();
     }
-    if composer.at(&[TokenKind::StreamEnd]) {
+    if composer.is_at(&[TokenKind::StreamEnd]) {
         return Ok(Some(root));
     }
     Err(composer.misfit())
@@ -47,7 +47,7 @@ pub(super) struct PlacedNode {
 }
 
 impl Composer {
-    fn at(&mut self, kinds: &[TokenKind]) -> bool {
+    fn is_at(&mut self, kinds: &[TokenKind]) -> bool {
         self.tokens
             .peek()
             .is_some_and(|token| kinds.contains(&token.kind))
@@ -78,7 +78,7 @@ impl Composer {
             )
         };
         let Some(token) = self.tokens.next_if(is_start) else {
-            if behind_key && self.at(&[TokenKind::Entry]) {
+            if behind_key && self.is_at(&[TokenKind::Entry]) {
                 return self.deeper(|composer| composer.sequence(true));
             }
             return Err(self.misfit());
@@ -120,7 +120,7 @@ impl Composer {
 
     /// Parses a value, or returns an empty scalar if the next token is in `none`.
     fn optional(&mut self, none: &[TokenKind], behind_key: bool) -> ReadResult<PlacedNode> {
-        if !self.at(none) {
+        if !self.is_at(none) {
             return self.node(behind_key);
         }
         let here = Span::new(self.last, self.last);
@@ -137,7 +137,7 @@ impl Composer {
         let none = if unindented { &NONE[..] } else { &NONE[..2] };
         let start = self.start();
         let mut items = Vec::new();
-        while self.at(&[TokenKind::Entry]) {
+        while self.is_at(&[TokenKind::Entry]) {
             self.next();
             items.push(self.optional(none, false)?.node);
         }
@@ -153,14 +153,14 @@ impl Composer {
         const NONE: [TokenKind; 3] = [TokenKind::Key, TokenKind::Value, TokenKind::BlockEnd];
         let start = self.start();
         let mut pairs = Pairs::default();
-        while self.at(&NONE[..2]) {
+        while self.is_at(&NONE[..2]) {
             let mut key = placed_node(self.here(), Kind::Scalar(nothing()));
-            if self.at(&NONE[..1]) {
+            if self.is_at(&NONE[..1]) {
                 self.next();
                 key = self.optional(&NONE, true)?;
             }
             let mut value = placed_node(self.here(), Kind::Scalar(nothing()));
-            if self.at(&NONE[1..2]) {
+            if self.is_at(&NONE[1..2]) {
                 self.next();
                 value = self.optional(&NONE, true)?;
             }
@@ -173,7 +173,7 @@ impl Composer {
     }
 
     fn block_end(&mut self) -> ReadResult<()> {
-        if !self.at(&[TokenKind::BlockEnd]) {
+        if !self.is_at(&[TokenKind::BlockEnd]) {
             return Err(self.misfit());
         }
         // The span of this token is on the next line, where nothing ends.
