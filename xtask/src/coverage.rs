@@ -100,7 +100,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Returns the tests that name each id, as `path: test`.
-fn named() -> BTreeMap<String, BTreeSet<String>> {
+fn tests_by_id() -> BTreeMap<String, BTreeSet<String>> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let root = root();
     for path in places() {
@@ -234,7 +234,7 @@ fn cell(tests: &BTreeSet<String>) -> String {
 
 #[test]
 fn every_feature_is_named_by_a_test() {
-    let named = named();
+    let named = tests_by_id();
     let missing: BTreeSet<String> = features()
         .iter()
         .filter(|feature| !is_later(feature) && !named.contains_key(&feature.id))
@@ -249,7 +249,7 @@ fn every_feature_is_named_by_a_test() {
 #[test]
 fn the_coverage_is_current() {
     let path = root().join("docs/coverage.md");
-    let now = document(&features(), &named());
+    let now = document(&features(), &tests_by_id());
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &now).expect("the document can be written");
         return;
