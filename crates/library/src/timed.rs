@@ -67,7 +67,7 @@ impl SkillTiming {
         let zone = zone.unwrap_or_else(|| moment.zone.clone());
         let delayed = timing.delay_seconds.and_then(|seconds| {
             let delay = SignedDuration::from_secs(i64::try_from(seconds).ok()?);
-            deft_schedule::after(moment.now, delay).ok()
+            deft_schedule::instant_after(moment.now, delay).ok()
         });
         let at = timing.at.as_deref();
         let at = at.and_then(|text| parse_at(text, &zone).ok()).or(delayed);

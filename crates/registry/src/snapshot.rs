@@ -174,7 +174,10 @@ impl Snapshot {
         for root in options.followed_folders() {
             let root: &Arc<Path> = &Arc::from(root.as_path());
             // A root inside a root is handled as a separate root.
-            let folders = || tree.below(root).filter(|folder| folder.visit.root == *root);
+            let folders = || {
+                tree.folders_below(root)
+                    .filter(|folder| folder.visit.root == *root)
+            };
             let units = || folders().flat_map(|folder| &folder.units);
             let (misnamed, named): (Vec<&Unit>, Vec<&Unit>) =
                 units().partition(|unit| unit.is_misnamed());
@@ -292,7 +295,7 @@ fn shadow_note(state: &State, found: &Arc<[Diagnostic]>) -> Arc<[Diagnostic]> {
 /// Reports folders directly below a root that contain nothing to load (S4.8).
 fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item = FileReport> + 'a {
     let children = tree
-        .below(root)
+        .folders_below(root)
         .next()
         .filter(|folder| folder.visit.path == **root);
     let children = children
@@ -303,7 +306,7 @@ fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item 
     let is_empty = move |path: &&PathBuf| {
         !hidden(path)
             && tree
-                .below(path)
+                .folders_below(path)
                 .all(|folder| folder.units.is_empty() && folder.problems.is_empty())
     };
     children.filter(is_empty).map(move |path| {

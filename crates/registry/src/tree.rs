@@ -85,7 +85,7 @@ impl Tree {
     }
 
     /// Returns the folders at and below a path.
-    pub(crate) fn below<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Folder> {
+    pub(crate) fn folders_below<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Folder> {
         let from = self.folders.range(path.to_path_buf()..);
         from.take_while(move |(below, _)| below.starts_with(path))
             .map(|(_, folder)| &**folder)
@@ -155,7 +155,7 @@ impl Tree {
 
     fn remove_below(&mut self, path: &Path) {
         let gone: Vec<PathBuf> = self
-            .below(path)
+            .folders_below(path)
             .map(|folder| folder.visit.path.clone())
             .collect();
         for path in gone {

@@ -83,7 +83,7 @@ fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Opt
 }
 
 /// Returns the instant `wait` after `now`.
-pub fn after(now: Timestamp, wait: SignedDuration) -> Result<Timestamp, Error> {
+pub fn instant_after(now: Timestamp, wait: SignedDuration) -> Result<Timestamp, Error> {
     now.checked_add(wait).map_err(|_| {
         Error::new(format!("{wait:#} from now is out of range")).hint("years end at 9999")
     })

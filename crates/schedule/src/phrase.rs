@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::at::{after, parse_at};
+use crate::at::{instant_after, parse_at};
 use crate::cron::Cron;
 use crate::duration::parse_duration;
 use crate::error::{Error, quote, trimmed_range};
@@ -30,7 +30,7 @@ impl Schedule {
             "in" => {
                 let (start, length) = rest();
                 let wait = parse_duration(length).map_err(|error| error.shift(start))?;
-                after(now, wait).map(Schedule::At)
+                instant_after(now, wait).map(Schedule::At)
             }
             "at" => {
                 let (start, instant) = rest();

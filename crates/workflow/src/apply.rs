@@ -136,7 +136,7 @@ impl Machine {
             (None, None) => Phase::Skipped,
         };
         self.open(at);
-        self.over(at, phase)
+        self.end_step(at, phase)
     }
 
     /// Checks that the step of an agent event has not ended; it may be between two tries. The event itself is
@@ -154,7 +154,7 @@ impl Machine {
         if at.item.is_none() {
             let at = self.locate_pending(path)?;
             self.open(at);
-            return self.over(at, Phase::Skipped);
+            return self.end_step(at, Phase::Skipped);
         }
         if self.current_try(at)?.state.is_over() {
             return Err(misplaced_event(path, "is skipped after it has ended"));
@@ -223,7 +223,7 @@ impl Machine {
             kind: FatalKind::Declined,
             in_doubt: false,
         });
-        self.over(at, Phase::Refused)
+        self.end_step(at, Phase::Refused)
     }
 
     fn apply_entered(
@@ -284,7 +284,7 @@ impl Machine {
             Some(_) => Phase::Failed,
             None => Phase::Success,
         };
-        self.over(at, phase)
+        self.end_step(at, phase)
     }
 
     fn stop(&mut self, now: Timestamp, failure: &Failure) -> Result<(), Divergence> {
@@ -321,7 +321,7 @@ impl Machine {
         let at = Position { frame, step, item };
         if self.state(at).phase == Phase::Asking {
             self.unpause(now, frame);
-            return self.over(at, Phase::Refused);
+            return self.end_step(at, Phase::Refused);
         }
         let looped = self.state(at).items.is_some();
         for item in 0..self.state(at).tries.len() {

@@ -165,12 +165,12 @@ impl Machine {
         } else {
             tried.judged = verdict;
         }
-        self.again(now, at)
+        self.retry_step(now, at)
     }
 
     /// Begins a try again. A step starts over with its condition and its question, whose results are kept; an
     /// item of a loop begins at once, or fails if the run is stopped.
-    pub(crate) fn again(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
+    pub(crate) fn retry_step(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
         self.current_try(at)?.state = TryState::Ready;
         if at.item.is_none() {
             return self.reopen(at);
@@ -241,7 +241,7 @@ impl Machine {
 
     fn wait(&mut self, now: Timestamp, at: Position, until: Timestamp) -> Result<(), Divergence> {
         if until <= now {
-            return self.again(now, at);
+            return self.retry_step(now, at);
         }
         self.current_try(at)?.state = TryState::Waiting { until };
         self.fresh.push(at);
@@ -278,7 +278,7 @@ impl Machine {
         if !matches!(self.current_try(at)?.state, TryState::Waiting { .. }) {
             return Err(misplaced_event(path, "was not waiting"));
         }
-        self.again(now, at)
+        self.retry_step(now, at)
     }
 
     /// Ends a try with a failure that is not tolerated.
@@ -331,7 +331,7 @@ impl Machine {
         if let (0, Some(started)) = (state.ms, state.started_at) {
             state.ms = elapsed_ms(started, now);
         }
-        self.over(at, phase)
+        self.end_step(at, phase)
     }
 
     pub(crate) fn item_over(&mut self, at: Position) -> Result<(), Divergence> {

@@ -71,7 +71,7 @@ impl Machine {
     }
 
     /// Ends a step and queues the steps that waited for it, unless it failed permanently.
-    pub(crate) fn over(&mut self, at: Position, phase: Phase) -> Result<(), Divergence> {
+    pub(crate) fn end_step(&mut self, at: Position, phase: Phase) -> Result<(), Divergence> {
         let index = at.frame;
         let frame = &mut self.frames[index];
         let state = &mut frame.steps[at.step];

@@ -151,7 +151,7 @@ impl Machine {
             _ => return Err(misplaced_event(&ended.path, "has nothing to check")),
         };
         tried.held = Some(Arc::new(held));
-        self.again(now, at)
+        self.retry_step(now, at)
     }
 
     /// Returns the code with which the worker checks a value.

@@ -5,7 +5,7 @@
 //! nothing here knows which.
 
 use deft_model::{Failure, FailureClass};
-use deft_schedule::{LengthError, after, parse_at, parse_length};
+use deft_schedule::{LengthError, instant_after, parse_at, parse_length};
 use deft_template::Template;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -34,7 +34,7 @@ impl Machine {
         if until {
             instant(&value, &self.zone_of(view))
         } else {
-            length(&value).and_then(|length| after(now, length).map_err(|e| unreadable(&e)))
+            length(&value).and_then(|length| instant_after(now, length).map_err(|e| unreadable(&e)))
         }
     }
 

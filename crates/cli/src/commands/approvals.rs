@@ -89,7 +89,7 @@ fn row(approval: &ApprovalView, zone: &TimeZone) -> Row {
     ];
     let (question, call) = question_lines(approval);
     Row::new(cells)
-        .below(Some(question))
+        .with_below(Some(question))
         .line_below(call.map(|call| Cell::with_tone(call, Tone::Dim)))
 }
 

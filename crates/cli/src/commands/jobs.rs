@@ -96,7 +96,7 @@ fn row(job: &JobView) -> Row {
         job.name.as_str().into(),
         Cell::with_tone(job.status.word(), tone),
     ];
-    Row::new(cells).below(job.error.as_deref())
+    Row::new(cells).with_below(job.error.as_deref())
 }
 
 fn show(app: &App, id: &str, output: &Output) -> Done {

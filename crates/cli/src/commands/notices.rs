@@ -79,7 +79,7 @@ fn row(notice: &NoticeView, app: &App) -> Row {
         notice.notice.text.as_str().into(),
         notice.skill.as_deref().unwrap_or_default().into(),
     ];
-    Row::new(cells).below(notice.error.as_deref())
+    Row::new(cells).with_below(notice.error.as_deref())
 }
 
 fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {

@@ -102,7 +102,7 @@ fn row(secret: &SecretView) -> Row {
         users => users.join(", "),
     };
     let (name, source) = (secret.name.as_str(), secret.source.word());
-    Row::new([name.into(), source.into(), state, users.into()]).below(secret.error.clone())
+    Row::new([name.into(), source.into(), state, users.into()]).with_below(secret.error.clone())
 }
 
 fn remove(name: &str, workspace: &Workspace, output: &Output) -> Done {

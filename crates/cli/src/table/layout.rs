@@ -129,7 +129,7 @@ impl Layout {
 
     fn row(&self, table: &Table, row: &Row, paper: TableStyle) -> StyledText {
         let mut out = self.cells(table, row, paper.color);
-        for line in self.below(row, paper) {
+        for line in self.lines_below(row, paper) {
             out.push(line);
         }
         out
@@ -168,7 +168,7 @@ impl Layout {
     }
 
     /// Renders the lines below the row: its moved columns, then its own texts.
-    fn below(&self, row: &Row, paper: TableStyle) -> Vec<StyledText> {
+    fn lines_below(&self, row: &Row, paper: TableStyle) -> Vec<StyledText> {
         let moved = self.widths.iter().zip(&row.cells);
         let moved: Vec<&str> = moved
             .filter(|(width, cell)| width.is_none() && !cell.text.is_empty())

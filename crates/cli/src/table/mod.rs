@@ -144,7 +144,7 @@ impl Row {
         Self { cells, below }
     }
 
-    pub(crate) fn below(self, below: Option<impl Into<Cell>>) -> Self {
+    pub(crate) fn with_below(self, below: Option<impl Into<Cell>>) -> Self {
         self.below_at_most(below, BELOW_LINES)
     }
 

@@ -74,7 +74,7 @@ fn a_very_long_name_breaks_its_own_row_only() {
         [Column::keep("skill"), Column::keep("outcome")],
         [
             Row::new([long.into(), "success".into()]),
-            Row::new(["backup".into(), "error".into()]).below(Some("no space left on device")),
+            Row::new(["backup".into(), "error".into()]).with_below(Some("no space left on device")),
         ],
     );
     let wanted = "\

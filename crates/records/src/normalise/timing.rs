@@ -5,8 +5,8 @@
 
 use deft_model::Object;
 use deft_schedule::{
-    FireTime, PhraseClock, after, days_at, parse_at, parse_zone, read_phrase, show, spelled_length,
-    zone_name,
+    FireTime, PhraseClock, days_at, instant_after, parse_at, parse_zone, read_phrase, show,
+    spelled_length, zone_name,
 };
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
@@ -146,7 +146,7 @@ pub(super) fn delays(draft: &mut Draft<'_>) {
     let Some((first, others)) = timings.split_first() else {
         return;
     };
-    let Ok(at) = after(draft.moment.now, total) else {
+    let Ok(at) = instant_after(draft.moment.now, total) else {
         return;
     };
     let names: Vec<String> = timings.iter().map(|key| (*key).clone()).collect();

@@ -12,7 +12,7 @@ mod token;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::at::{after, parse_at};
+use crate::at::{instant_after, parse_at};
 use crate::cron::Cron;
 use crate::duration::parse_duration;
 use crate::error::Error;
@@ -173,7 +173,7 @@ fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<F
             "write it with units: `90s`, `15m`, `1h30m`, `2 days`",
         ));
     };
-    after(clock.now, length).map(|at| Some(FireTime::At(at)))
+    instant_after(clock.now, length).map(|at| Some(FireTime::At(at)))
 }
 
 /// Parses a duration with units or in words: accepts `half an hour`, but not `an hour and a half`.

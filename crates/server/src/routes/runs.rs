@@ -134,7 +134,7 @@ fn read_page(call: &Call<RunListQuery>) -> Done<RunPage> {
     };
     let mut pages = runs::list(&call.server.app, wanted);
     if let Some(cursor) = &query.cursor {
-        pages = pages.behind(cursor)?;
+        pages = pages.after_cursor(cursor)?;
     }
     let limit = page_size(query.limit);
     let runs = pages.next(limit)?;

@@ -69,7 +69,7 @@ pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
 
 impl RunPages<'_> {
     /// Continues after the page that returned `cursor`.
-    pub fn behind(mut self, cursor: &str) -> Done<Self> {
+    pub fn after_cursor(mut self, cursor: &str) -> Done<Self> {
         self.end = Some(PageEnd(read_cursor(cursor)?));
         Ok(self)
     }

@@ -322,7 +322,7 @@ impl Shared {
             Err(failure) => {
                 let why = failure.message;
                 tracing::error!(%why, "an answer could not be stored; retrying");
-                self.again(entry.clone());
+                self.retry_later(entry.clone());
             }
         }
     }
@@ -403,11 +403,11 @@ impl Shared {
         if first {
             self.send(&entry.chat, &words::waits(said)).await;
         }
-        self.again(entry);
+        self.retry_later(entry);
     }
 
     /// Checks a message again after a delay.
-    fn again(self: &Arc<Self>, entry: Entry) {
+    fn retry_later(self: &Arc<Self>, entry: Entry) {
         let (chats, again) = (Chats(Arc::clone(self)), self.bot.pace.most);
         tokio::spawn(async move {
             tokio::time::sleep(again).await;

@@ -23,7 +23,7 @@ pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxE
     match &error.error {
         Kind::Lexical(kind) => explain.lexical(kind, span),
         Kind::FStringError(kind) => explain.in_string(kind, span),
-        Kind::EmptySlice => SyntaxError::new("empty subscript", explain.before(&span)),
+        Kind::EmptySlice => SyntaxError::new("empty subscript", explain.text_before(&span)),
         Kind::InvalidStarredExpressionUsage | Kind::IterableUnpackingInComprehension => {
             misplaced_star(span)
         }
@@ -185,7 +185,7 @@ impl Explain<'_> {
     }
 
     /// Returns `span` extended to include the token before it.
-    fn before(&self, span: &Range<usize>) -> Range<usize> {
+    fn text_before(&self, span: &Range<usize>) -> Range<usize> {
         let before = self.token_at(span).checked_sub(1);
         before.map_or(span.clone(), |at| self.tokens[at].span().start..span.end)
     }
@@ -233,7 +233,7 @@ impl Explain<'_> {
         let token = self.tokens[at];
         let before = at.checked_sub(1).map(|at| self.tokens[at]);
         if let Some(before) = before
-            && let Some(error) = self.after(before, token)
+            && let Some(error) = self.error_after(before, token)
         {
             return error;
         }
@@ -255,7 +255,7 @@ impl Explain<'_> {
     }
 
     /// Returns an error about the previous token, if that is more helpful than one about the token itself.
-    fn after(&self, before: Token, token: Token) -> Option<SyntaxError> {
+    fn error_after(&self, before: Token, token: Token) -> Option<SyntaxError> {
         let adjacent = before.span().end == token.span().start;
         match (before.kind, token.kind) {
             (TokenKind::Dot, _) => {

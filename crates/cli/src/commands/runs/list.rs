@@ -108,5 +108,5 @@ fn row(listed: &ListedRun, app: &App) -> Row {
         took.map_or(String::new(), duration).into(),
         run.cause.as_str().into(),
     ];
-    Row::new(cells).below(reason(run))
+    Row::new(cells).with_below(reason(run))
 }

@@ -20,7 +20,7 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     } else {
         App::without_skills(&global.workspace())?
     };
-    let before = before(args, &app.zone)?;
+    let before = prune_before(args, &app.zone)?;
     let mode = match (args.dry_run, args.no_trash) {
         (true, _) => PruneMode::DryRun,
         (false, true) => PruneMode::Forever,
@@ -76,7 +76,7 @@ fn describe(pruned: &PrunedRuns, app: &App) -> String {
 }
 
 /// Returns the instant before which finished runs are deleted. clap requires one of the two flags.
-fn before(args: &RunPrune, zone: &TimeZone) -> Done<Timestamp> {
+fn prune_before(args: &RunPrune, zone: &TimeZone) -> Done<Timestamp> {
     let (flag, limit) = match &args.before {
         Some(text) => ("--before", PruneLimit::Before(text.clone())),
         None => {

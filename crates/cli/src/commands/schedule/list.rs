@@ -63,5 +63,5 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
         words.clone()
     };
     let cells = [schedule.skill.as_str().into(), next, fires.into()];
-    Row::new(cells).below(failures.map(|words| Cell::with_tone(words, Tone::Bad)))
+    Row::new(cells).with_below(failures.map(|words| Cell::with_tone(words, Tone::Bad)))
 }

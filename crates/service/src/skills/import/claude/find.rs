@@ -65,7 +65,7 @@ struct ClaudeFolder {
 }
 
 impl ClaudeFolder {
-    fn below(&self, folder: &str) -> Self {
+    fn enter(&self, folder: &str) -> Self {
         match (role(folder), self.role) {
             (Some(role), _) => Self {
                 role: Some(role),
@@ -110,7 +110,7 @@ fn walk(folder: &Path, claude_folder: &ClaudeFolder, depth: usize, found: &mut V
     }
     for (path, name) in folders {
         if depth < MAX_DEPTH && !matches!(name.as_str(), ".git" | "node_modules") {
-            walk(&path, &claude_folder.below(&name), depth + 1, found);
+            walk(&path, &claude_folder.enter(&name), depth + 1, found);
         }
     }
 }
