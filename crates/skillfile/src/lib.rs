@@ -8,7 +8,7 @@
 //! interpreter: compute blocks are parsed and never run.
 //!
 //! ```
-//! use deft_skillfile::{Document, Moment, FileLocation, Profile, parse};
+//! use deft_skillfile::{Document, FileLocation, Moment, Profile, parse};
 //! use jiff::{Timestamp, tz::TimeZone};
 //!
 //! let moment = Moment { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
