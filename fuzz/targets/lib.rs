@@ -1,7 +1,9 @@
 //! Shared by the fuzz targets: a fixed current time, and properties that every parsed file must have.
 
 use deft_model::{Dialect, Skill};
-use deft_skillfile::{Document, Moment, ParsedFile, Place, Profile, has_errors, parse, render};
+use deft_skillfile::{
+    Document, FileLocation, Moment, ParsedFile, Profile, has_errors, parse, render,
+};
 use jiff::{Timestamp, tz::TimeZone};
 
 /// Returns a fixed current time, so that crashes are reproducible.
@@ -13,13 +15,13 @@ pub fn moment() -> Moment {
 }
 
 /// Parses a file under both profiles and checks the properties.
-pub fn check(bytes: &[u8], place: &Place<'_>) {
+pub fn check(bytes: &[u8], location: &FileLocation<'_>) {
     for profile in [Profile::Deft, Profile::AgentSkills] {
-        let parsed = parse(bytes, place, profile, &moment());
+        let parsed = parse(bytes, location, profile, &moment());
         check_spans(bytes, &parsed);
         if let Some(document) = &parsed.document {
             assert!(!has_errors(&parsed.diagnostics));
-            write_down(document, place);
+            write_down(document, location);
         }
     }
 }
@@ -39,7 +41,7 @@ fn check_spans(bytes: &[u8], parsed: &ParsedFile) {
 
 /// Checks that a parsed skill can be written in every dialect, and that it parses to the same skill when
 /// written in its own.
-fn write_down(document: &Document, place: &Place<'_>) {
+fn write_down(document: &Document, location: &FileLocation<'_>) {
     let Document::Skill(skill) = document else {
         return;
     };
@@ -58,7 +60,7 @@ fn write_down(document: &Document, place: &Place<'_>) {
         .filter(|(dialect, _)| *dialect == skill.dialect)
     {
         let text = text.expect("its own dialect holds a skill");
-        let parsed = parse(text.as_bytes(), place, Profile::Deft, &moment());
+        let parsed = parse(text.as_bytes(), location, Profile::Deft, &moment());
         let Some(Document::Skill(again)) = parsed.document else {
             panic!("does not load again:\n{text}\n{:?}", parsed.diagnostics);
         };

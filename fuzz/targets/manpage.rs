@@ -2,14 +2,14 @@
 
 #![no_main]
 
-use deft_skillfile::Place;
+use deft_skillfile::FileLocation;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let place = Place {
+    let location = FileLocation {
         file: "send.md",
         folder: "email",
         domain: Some("email"),
     };
-    deft_fuzz::check(bytes, &place);
+    deft_fuzz::check(bytes, &location);
 });

@@ -150,7 +150,7 @@ fn no_case_file_is_forgotten() {
 /// Each cut is in a case or marked, and each place that is named is there and reads as it did.
 #[test]
 fn every_cut_is_covered() {
-    if deft_testkit::shared("seeds").is_none() {
+    if deft_testkit::find_shared("seeds").is_none() {
         return;
     }
     let documents = seeds();

@@ -100,7 +100,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Returns the tests that name each id, as `path: test`.
-fn named() -> BTreeMap<String, BTreeSet<String>> {
+fn tests_by_id() -> BTreeMap<String, BTreeSet<String>> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let root = root();
     for path in places() {
@@ -234,7 +234,7 @@ fn cell(tests: &BTreeSet<String>) -> String {
 
 #[test]
 fn every_feature_is_named_by_a_test() {
-    let named = named();
+    let named = tests_by_id();
     let missing: BTreeSet<String> = features()
         .iter()
         .filter(|feature| !is_later(feature) && !named.contains_key(&feature.id))
@@ -249,7 +249,7 @@ fn every_feature_is_named_by_a_test() {
 #[test]
 fn the_coverage_is_current() {
     let path = root().join("docs/coverage.md");
-    let now = document(&features(), &named());
+    let now = document(&features(), &tests_by_id());
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &now).expect("the document can be written");
         return;
@@ -264,7 +264,7 @@ fn the_coverage_is_current() {
 /// `features.txt` has exactly the ids of the design.
 #[test]
 fn the_features_are_those_of_the_design() {
-    let Some(path) = deft_testkit::shared("design/features.md") else {
+    let Some(path) = deft_testkit::find_shared("design/features.md") else {
         return;
     };
     let design = std::fs::read_to_string(path).expect("the list of features");

@@ -1,7 +1,8 @@
 //! Generates parts of documents from the code, or checks that they are current.
 
 use deft_skillfile::{
-    Moment, ParsedFile, Place, Profile, Rule, Severity, agent_reference, field_reference, parse,
+    FileLocation, Moment, ParsedFile, Profile, Rule, Severity, agent_reference, field_reference,
+    parse,
 };
 
 use crate::support::{read, root};
@@ -59,12 +60,12 @@ pub(crate) fn parse_example(path: &str, text: &str) -> ParsedFile {
     };
     let (folder, file) = path.rsplit_once('/').unwrap_or(("skills", path));
     let domain = path.contains('/').then_some(folder);
-    let place = Place {
+    let location = FileLocation {
         file,
         folder,
         domain,
     };
-    parse(text.as_bytes(), &place, Profile::Deft, &moment)
+    parse(text.as_bytes(), &location, Profile::Deft, &moment)
 }
 
 /// Every example of the format page loads without problems.

@@ -61,7 +61,7 @@ fn sources() -> Vec<(String, String)> {
     };
     files("rs")
         .iter()
-        .map(|path| (shown(path, &root), path))
+        .map(|path| (display_path(path, &root), path))
         .filter(|(name, _)| is_source(name))
         .map(|(name, path)| {
             let text = std::fs::read_to_string(path).unwrap();
@@ -74,7 +74,7 @@ fn sources() -> Vec<(String, String)> {
         .collect()
 }
 
-fn shown(path: &Path, root: &Path) -> String {
+fn display_path(path: &Path, root: &Path) -> String {
     let below = path.strip_prefix(root).unwrap_or(path);
     below.to_string_lossy().into_owned()
 }

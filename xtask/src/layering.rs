@@ -7,7 +7,7 @@ use crate::support::{metadata, read};
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the allowed dependencies, from the table `| crate | what it is | may depend on |`.
-fn allowed() -> Arrows {
+fn allowed_dependencies() -> Arrows {
     let text = read("ARCHITECTURE.md");
     let section = text
         .split("\n## Crates\n")
@@ -54,7 +54,7 @@ fn actual() -> Arrows {
 fn arrows_are_those_of_the_table() {
     assert_eq!(
         actual(),
-        allowed(),
+        allowed_dependencies(),
         "left: the manifests, right: the table in ARCHITECTURE.md"
     );
 }

@@ -121,16 +121,16 @@ fn other_files(product: &BTreeSet<String>) -> Vec<(String, BTreeSet<String>)> {
         .collect()
 }
 
-fn shown(source: &Source) -> String {
+fn display_path(source: &Source) -> String {
     format!("crates/{}/src/{}", source.krate, source.path)
 }
 
 /// The files that name each item, by item.
 fn users(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
-    let product: BTreeSet<String> = sources.iter().map(shown).collect();
+    let product: BTreeSet<String> = sources.iter().map(display_path).collect();
     let uses = sources
         .iter()
-        .map(|source| (shown(source), used_names(&source.text, &source.code)));
+        .map(|source| (display_path(source), used_names(&source.text, &source.code)));
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, names) in uses.chain(other_files(&product)) {
         for name in names {
@@ -147,7 +147,7 @@ fn items(sources: &[Source]) -> Vec<(&str, String, String)> {
         .filter(|source| !source.krate.ends_with("testkit"));
     let items = |source: &'_ Source| {
         let names = public_items(&source.code).into_iter();
-        let file = shown(source);
+        let file = display_path(source);
         names.map(move |name| (file.clone(), name))
     };
     sources

@@ -142,7 +142,7 @@ fn test_modules(code: &str) -> Vec<TestModule> {
             let body = if is_file {
                 None
             } else {
-                Some(closing(code, after))
+                Some(end_of_braces(code, after))
             };
             found.push(TestModule { name, start, body });
         }
@@ -161,7 +161,7 @@ fn after_attributes(code: &str, start: usize) -> Option<usize> {
 }
 
 /// Returns the end of the first block in braces at or after `from`.
-pub(crate) fn closing(code: &str, from: usize) -> usize {
+pub(crate) fn end_of_braces(code: &str, from: usize) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate().skip(from) {
         match byte {

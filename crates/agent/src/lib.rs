@@ -19,7 +19,7 @@ mod setup;
 pub use address::Address;
 pub use classify::{Classification, Classifier, Match, MatchLimits, Playbook, TooManyKeywords};
 pub use event::{AgentEnd, Event, EventKind, Interpretation, WrittenCommand};
-pub use machine::{CATALOG_TOOL, Divergence, MOST_OFFERED, Machine, Reply};
+pub use machine::{CATALOG_TOOL, Divergence, MAX_OFFERED, Machine, Reply};
 pub use prompt::RESULT_TAG;
 pub use request::{Consent, Coverage, Facts, Request, RequestedCall, Resolution};
 pub use setup::{ConversationRef, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};

@@ -12,16 +12,16 @@ use deft_tools::RemoteSkill;
 use serde_json::Value;
 
 use super::Brief;
+use crate::allowed_tools::AllowedTools;
 use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_told;
-use crate::need::Occasion;
-use crate::prepare::failed;
-use crate::reach::Reach;
+use crate::need::MessageContext;
+use crate::prepare::failure_of_error;
 use crate::tool_names::{GET_SKILL, SKILL};
 use crate::{Agents, remote_skills};
 
 /// Maximum number of facts in the prompt of a chat.
-const MOST_FACTS: usize = 20;
+const MAX_FACTS: usize = 20;
 
 /// Number of facts that are read for them, because notes about failed jobs are among them.
 const FACTS_READ: u32 = 500;
@@ -36,8 +36,8 @@ impl Agents {
         let steps = brief.step.max_steps;
         let agent = &brief.run.agent_id;
         let run = Some(&brief.run);
-        let attended = !is_alone(&brief.run).map_err(|error| failed(&error))?;
-        let model = chosen_model(&brief.run).map_err(|error| failed(&error))?;
+        let attended = !is_alone(&brief.run).map_err(|error| failure_of_error(&error))?;
+        let model = chosen_model(&brief.run).map_err(|error| failure_of_error(&error))?;
         let said = ChatMessage {
             message: &brief.instructions,
             attended,
@@ -64,27 +64,31 @@ impl Agents {
         conversation: &str,
         run: Option<&RunRow>,
     ) -> Result<Preview, Failure> {
-        let voice = self.chat_voice(agent, model)?;
+        let chosen = self.choose_model_for_chat(agent, model)?;
         let known = self.library.all_skills().await;
         let snapshot = &known.all;
         let classified = known.playbooks(message);
         let budget = self.options.history_tokens;
         let history = self.history(conversation, run.map(|run| &run.id), budget);
-        let (reference, history) = history.await.map_err(|error| failed(&error))?;
+        let (reference, history) = history.await.map_err(|error| failure_of_error(&error))?;
         // A server that was not asked yet may have a tool that is needed.
-        drop(self.router.listed().await);
-        let entries = known.entries(&voice.agent, &self.library.commands(&known.all));
-        let served = self.served_skills(&voice.agent).await;
+        drop(self.router.list_servers().await);
+        let entries = known.entries(&chosen.agent, &self.library.commands(&known.all));
+        let served = self.served_skills(&chosen.agent).await;
         let entries = with_served(entries, &served);
-        let occasion = Occasion {
+        let context = MessageContext {
             message,
             playbooks: &classified,
             history: &history,
             entries: &entries,
             served: &served,
         };
-        let (reach, others) = self.chat_reach(&voice, snapshot, &occasion);
-        let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
+        let (allowed, others) = self.tools_for_chat(&chosen, snapshot, &context);
+        let specs: Vec<_> = allowed
+            .tools
+            .iter()
+            .map(|offer| offer.spec.clone())
+            .collect();
         let texts: Vec<(String, String, String)> = classified
             .matched
             .iter()
@@ -99,14 +103,14 @@ impl Agents {
             .map(|(id, why, text)| PlaybookText { id, why, text })
             .collect();
         let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
-        let loadable = loadable(&reach.tools);
-        let lacks = lacks(&reach);
+        let loadable = loadable(&allowed.tools);
+        let lacks = lacks(&allowed);
         let facts = self.facts_for_prompt().await;
         let under_way = self.under_way(conversation, run).await;
         let prompt = assemble(
             &PromptInput {
-                own: &voice.agent.prompt.read(),
-                mode: voice.mode,
+                own: &chosen.agent.prompt.read(),
+                mode: chosen.mode,
                 domains: &entries.domains,
                 commands: &entries.commands,
                 tools: &specs,
@@ -114,7 +118,7 @@ impl Agents {
                 lacks: &lacks,
                 skills: &entries.skills,
                 workflows: &entries.workflows,
-                loadable: loadable.as_deref().filter(|_| voice.mode == Mode::Tools),
+                loadable: loadable.as_deref().filter(|_| chosen.mode == Mode::Tools),
                 message,
                 playbooks: &playbooks,
                 also_matched: &also,
@@ -125,37 +129,37 @@ impl Agents {
                 attended,
                 ..PromptInput::default()
             },
-            &voice.caps,
+            &chosen.caps,
         );
-        let notes = notes(&prompt, &classified, &reach.left_out);
-        if !reach.left_out.is_empty() {
-            let left_out = reach.left_out.join(", ");
+        let notes = notes(&prompt, &classified, &allowed.left_out);
+        if !allowed.left_out.is_empty() {
+            let left_out = allowed.left_out.join(", ");
             tracing::warn!(%left_out, "some tools do not fit into the prompt and are not offered");
         }
-        let approve = self.approvals(&voice.agent);
+        let approve = self.approvals(&chosen.agent);
         let authority = Authority {
-            agent: voice.agent.id.clone(),
+            agent: chosen.agent.id.clone(),
             attended,
-            tools: reach.limit.into_iter().collect(),
+            tools: allowed.limit.into_iter().collect(),
             ask_unannotated: attended && approve.iter().any(|word| word == Agent::DESTRUCTIVE),
             approve,
-            skills: reach.skills.clone(),
+            skills: allowed.skills.clone(),
             may_schedule: true,
             ..Authority::default()
         };
         let setup = Setup {
-            agent: voice.agent.id.clone(),
-            model: voice.model,
-            mode: voice.mode,
+            agent: chosen.agent.id.clone(),
+            model: chosen.model,
+            mode: chosen.mode,
             system: prompt.parts.into(),
             conversation: Some(reference),
             history,
             task: message.to_owned(),
-            tools: reach.tools,
-            shelf: reach.shelf,
-            skills: reach.skills,
+            tools: allowed.tools,
+            shelf: allowed.shelf,
+            skills: allowed.skills,
             must_call: Vec::new(),
-            limits: self.limits(self.options.max_steps, voice.context),
+            limits: self.limits(self.options.max_steps, chosen.context),
             authority,
         };
         Ok(Preview {
@@ -173,7 +177,7 @@ impl Agents {
         let facts = self.store().facts(filter).await;
         let facts = read_or_log(facts, "the facts for a prompt").unwrap_or_default();
         let told = facts.into_iter().filter(is_told);
-        told.take(MOST_FACTS).map(|row| row.fact.text).collect()
+        told.take(MAX_FACTS).map(|row| row.fact.text).collect()
     }
 }
 
@@ -216,10 +220,10 @@ fn loadable(tools: &[Offer]) -> Option<Vec<String>> {
 }
 
 /// Returns the tools that a prompt may mention but for which there was no room, not even on the shelf.
-fn lacks(reach: &Reach) -> Vec<&'static str> {
+fn lacks(allowed: &AllowedTools) -> Vec<&'static str> {
     let has = |tool: &str| {
-        let mut shelf = reach.shelf.iter();
-        reach.tools.iter().any(|offer| offer.tool == tool) || shelf.any(|it| it.tool == tool)
+        let mut shelf = allowed.shelf.iter();
+        allowed.tools.iter().any(|offer| offer.tool == tool) || shelf.any(|it| it.tool == tool)
     };
     let named = [SKILL, GET_SKILL, CATALOG_TOOL].into_iter();
     named.filter(|tool| !has(tool)).collect()

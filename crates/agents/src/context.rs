@@ -13,17 +13,17 @@ use crate::Agents;
 use crate::chat_run::conversation_of;
 
 /// Maximum number of runs in the context of a chat.
-const MOST_RUNS: usize = 10;
+const MAX_RUNS: usize = 10;
 
 /// Number of runs that are read for it, because those of other chats are among them.
 const RUNS_READ: u32 = 100;
 
 /// Maximum number of characters of what a run waits for.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_LEN: usize = 200;
 
 impl Agents {
     /// Returns the cause, time and inputs of a fired skill.
-    pub(super) fn fired(&self, run: &RunRow, skill: &Skill) -> String {
+    pub(super) fn fire_context(&self, run: &RunRow, skill: &Skill) -> String {
         let zone = self.base.host_zone();
         let mut lines = vec![format!("skill: {}", skill.name)];
         if run.skill != skill.id.as_str() {
@@ -63,10 +63,10 @@ impl Agents {
         };
         let told: Vec<&RunRow> = runs.iter().filter(is_told).collect();
         let mut lines: Vec<String> = Vec::new();
-        for run in told.iter().take(MOST_RUNS) {
-            lines.push(self.stands(run).await);
+        for run in told.iter().take(MAX_RUNS) {
+            lines.push(self.run_state(run).await);
         }
-        if let Some(more) = told.len().checked_sub(MOST_RUNS).filter(|more| *more > 0) {
+        if let Some(more) = told.len().checked_sub(MAX_RUNS).filter(|more| *more > 0) {
             lines.push(format!("- … and {more} more"));
         }
         let text = lines.join("\n");
@@ -74,8 +74,8 @@ impl Agents {
     }
 
     /// Returns the state of a run, in one line.
-    async fn stands(&self, run: &RunRow) -> String {
-        let pinned = self.library.pinned(&run.skill, &run.revision).await;
+    async fn run_state(&self, run: &RunRow) -> String {
+        let pinned = self.library.find_pinned(&run.skill, &run.revision).await;
         let name = pinned.map_or_else(|_| run.skill.clone(), |it| it.skill.name.clone());
         let what = match run.skill.as_str() {
             CHAT_SKILL => "an earlier message of this conversation".to_owned(),
@@ -88,7 +88,7 @@ impl Agents {
         let how = match (run.status, run.waits_for()) {
             (RunStatus::Queued, _) => format!("is queued since {since}"),
             (RunStatus::Waiting, Some(reason)) => {
-                let reason: String = reason.chars().take(LONGEST_REASON).collect();
+                let reason: String = reason.chars().take(MAX_REASON_LEN).collect();
                 format!("waits since {since} for {}", reason.replace('\n', " "))
             }
             _ => format!("runs since {since}"),

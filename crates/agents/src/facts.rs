@@ -42,7 +42,7 @@ impl<'a> AgentFacts<'a> {
     /// Resolves a call of a tool. `asked` means that its offer requires an approval.
     fn tool(&self, setup: &Setup, tool: &str, args: Object, asked: bool) -> Resolution {
         let router = &self.agents.router;
-        match router.mended(tool, args) {
+        match router.repair_arguments(tool, args) {
             Err(failure) if failure.blocked => Resolution::Blocked(failure),
             Err(failure) => Resolution::Mistaken(match &failure.hint {
                 Some(hint) => format!("{failure}\nhint: {hint}"),
@@ -50,13 +50,13 @@ impl<'a> AgentFacts<'a> {
             }),
             Ok(args) => {
                 let effects = router.effects_of(tool, &args).unwrap_or(Effects::Once);
-                self.judged(setup, tool, args, effects, asked, None)
+                self.judge_call(setup, tool, args, effects, asked, None)
             }
         }
     }
 
     /// Decides about a valid call with the rights of the agent.
-    fn judged(
+    fn judge_call(
         &self,
         setup: &Setup,
         tool: &str,
@@ -100,12 +100,16 @@ impl<'a> AgentFacts<'a> {
         match (lines.next(), lines.next()) {
             (Some(Ok(line)), None) => match line.words.first() {
                 Some(first) if first.text == DISPATCH_AGENT => self.dispatch_line(setup, &line),
-                Some(first) if let Some(offer) = offered(setup, &first.text) => {
+                Some(first) if let Some(offer) = find_offer(setup, &first.text) => {
                     self.tool_line(setup, offer, &line)
                 }
-                _ => self.commanded(setup, self.agents.library.commands(self).line(&line), false),
+                _ => self.resolve_command(
+                    setup,
+                    self.agents.library.commands(self).line(&line),
+                    false,
+                ),
             },
-            (Some(Err(problem)), _) => refused(&[problem]),
+            (Some(Err(problem)), _) => problems_resolution(&[problem]),
             (None, _) => Resolution::Mistaken("the command is empty".to_owned()),
             (Some(Ok(_)), Some(_)) => {
                 Resolution::Mistaken("one command at a time, each on its own line".to_owned())
@@ -116,11 +120,11 @@ impl<'a> AgentFacts<'a> {
     /// Resolves a tool that is called as a command: its flags are the arguments.
     fn tool_line(&self, setup: &Setup, offer: &Offer, line: &Line) -> Resolution {
         match route(line, |_| Ok(Vec::new())) {
-            Err(problems) => refused(&problems),
+            Err(problems) => problems_resolution(&problems),
             Ok(Route::Command(command)) if !command.help => {
                 match cast_by_schema(command.flags, &offer.spec.schema) {
-                    Ok(args) => self.offered(setup, offer, args),
-                    Err(problems) => refused(&problems),
+                    Ok(args) => self.resolve_offered(setup, offer, args),
+                    Err(problems) => problems_resolution(&problems),
                 }
             }
             Ok(_) => Resolution::Text(format!(
@@ -131,7 +135,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// Resolves a call of an offered tool, whether made by JSON or by a line.
-    fn offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
+    fn resolve_offered(&self, setup: &Setup, offer: &Offer, args: Object) -> Resolution {
         let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
         match offer.tool.as_str() {
             DISPATCH_AGENT => dispatch(args),
@@ -144,12 +148,14 @@ impl<'a> AgentFacts<'a> {
                     .library
                     .commands(self)
                     .json(&Value::Object(args));
-                self.commanded(setup, resolved, offer.approve)
+                self.resolve_command(setup, resolved, offer.approve)
             }
             SKILL_RUN => self.skill_run(setup, offer, args),
             GET_SKILL => match (&setup.skills, text("topic")) {
                 (Some(scope), "") => Resolution::Text(format!("skills: {}", scope.join(", "))),
-                (Some(scope), topic) if let Some(tag) = tag_of(topic) => self.tagged(scope, &tag),
+                (Some(scope), topic) if let Some(tag) = tag_of(topic) => {
+                    self.list_by_tag(scope, &tag)
+                }
                 (_, topic) => out_of_scope(setup, topic)
                     .unwrap_or_else(|| self.tool(setup, GET_SKILL, args.clone(), offer.approve)),
             },
@@ -175,29 +181,29 @@ impl<'a> AgentFacts<'a> {
         let inputs = args.get("inputs").and_then(Value::as_object).cloned();
         let resolved = name.map(|name| {
             let commands = self.agents.library.commands(self);
-            commands.named(name, inputs.unwrap_or_default())
+            commands.resolve_named(name, inputs.unwrap_or_default())
         });
         match resolved {
             // It may be a record that was stored a moment ago and that only the store knows.
             Some(Err(problems)) if problems.iter().any(is_unknown) => {
                 self.tool(setup, SKILL_RUN, args, offer.approve)
             }
-            Some(resolved) => self.commanded(setup, resolved, offer.approve),
+            Some(resolved) => self.resolve_command(setup, resolved, offer.approve),
             None => self.tool(setup, SKILL_RUN, args, offer.approve),
         }
     }
 
     /// Resolves a command. `asked` means that the tool that carries it requires an approval itself.
-    fn commanded(
+    fn resolve_command(
         &self,
         setup: &Setup,
         resolved: Result<Command, Vec<Problem>>,
         asked: bool,
     ) -> Resolution {
         match resolved {
-            Err(problems) => refused(&problems),
+            Err(problems) => problems_resolution(&problems),
             Ok(Command::Page { topic }) => match (&setup.skills, tag_of(&topic)) {
-                (Some(scope), Some(tag)) => self.tagged(scope, &tag),
+                (Some(scope), Some(tag)) => self.list_by_tag(scope, &tag),
                 _ => self.page(setup, &topic),
             },
             Ok(Command::Template(result)) => Resolution::Text(result.to_string()),
@@ -206,7 +212,7 @@ impl<'a> AgentFacts<'a> {
     }
 
     /// Lists the skills with a tag among the skills of an agent.
-    fn tagged(&self, scope: &[String], tag: &str) -> Resolution {
+    fn list_by_tag(&self, scope: &[String], tag: &str) -> Resolution {
         let found = scope.iter().filter(|name| {
             let skill = self.find(name);
             skill.is_some_and(|loaded| has_tag(&self.snapshot, &loaded.skill, tag))
@@ -273,7 +279,7 @@ impl<'a> AgentFacts<'a> {
         ]);
         // The key of the call is the key of the run, so the run never happens twice.
         let (effects, name) = (Effects::Idempotent, Some(name.to_string()));
-        self.judged(setup, SKILL_RUN, args, effects, asked, name)
+        self.judge_call(setup, SKILL_RUN, args, effects, asked, name)
     }
 
     fn dispatch_line(&self, setup: &Setup, line: &Line) -> Resolution {
@@ -293,7 +299,7 @@ impl<'a> AgentFacts<'a> {
                 dispatch(flags)
             }
             Ok(Route::GetSkill { topic }) => self.page(setup, &topic),
-            Err(problems) => refused(&problems),
+            Err(problems) => problems_resolution(&problems),
         }
     }
 }
@@ -314,7 +320,7 @@ impl Facts for AgentFacts<'_> {
     }
 
     fn describe(&self, shelved: &ShelfTool) -> Option<ToolSpec> {
-        offers::described(&self.agents.router, shelved)
+        offers::describe_tool(&self.agents.router, shelved)
     }
 
     fn resolve(&self, setup: &Setup, wanted: RequestedCall<'_>) -> Resolution {
@@ -325,7 +331,7 @@ impl Facts for AgentFacts<'_> {
         let CallArgs::Object(args) = call.args.clone() else {
             return Resolution::Mistaken("the arguments are not a JSON object".to_owned());
         };
-        self.offered(setup, offer, args)
+        self.resolve_offered(setup, offer, args)
     }
 }
 
@@ -360,7 +366,7 @@ fn out_of_scope(setup: &Setup, name: &str) -> Option<Resolution> {
 }
 
 /// Returns an offered tool by the name that the model uses.
-fn offered<'s>(setup: &'s Setup, name: &str) -> Option<&'s Offer> {
+fn find_offer<'s>(setup: &'s Setup, name: &str) -> Option<&'s Offer> {
     let mut offers = setup.tools.iter();
     offers.find(|offer| offer.spec.name == name || offer.tool == name)
 }
@@ -402,6 +408,6 @@ fn dispatch(mut args: Object) -> Resolution {
 }
 
 /// Returns the problems of a command, each with its code and its hint.
-fn refused(problems: &[Problem]) -> Resolution {
-    Resolution::Problem(CommandResult::refused(problems).content)
+fn problems_resolution(problems: &[Problem]) -> Resolution {
+    Resolution::Problem(CommandResult::from_problems(problems).content)
 }

@@ -15,7 +15,7 @@ use crate::Agents;
 use crate::chat_run::conversation_of;
 
 /// Maximum number of messages of a conversation that are read.
-const MOST_MESSAGES: u32 = 400;
+const MAX_MESSAGES: u32 = 400;
 
 impl Agents {
     /// Rebuilds the agents of a run from its journal.
@@ -76,8 +76,8 @@ pub fn end_messages(
     Ok(match failure {
         None => vec![say(0, &machine.messages(&root))],
         Some(failure) => {
-            let lasting = begun.map(|_| say(0, &machine.lasting(&root)));
-            let note = unfinished(failure, &machine.done_since(&root));
+            let lasting = begun.map(|_| say(0, &machine.final_messages(&root)));
+            let note = unfinished_note(failure, &machine.done_since(&root));
             let place = NOTES.saturating_add(run.finish_ordinal);
             lasting.into_iter().chain([say(place, &[note])]).collect()
         }
@@ -108,7 +108,7 @@ fn say(conversation: &str, first: u32, messages: &[Message], at: Timestamp) -> W
 
 /// Returns the note that shows the next request of the conversation how this run ended, and which calls
 /// succeeded.
-fn unfinished(failure: &Failure, done: &[String]) -> Message {
+fn unfinished_note(failure: &Failure, done: &[String]) -> Message {
     let done = match done {
         [] => String::new(),
         done => format!("; completed before that: {}", done.join(", ")),
@@ -172,7 +172,7 @@ impl Agents {
     ) -> Result<(ConversationRef, Arc<[Message]>), Error> {
         let row = self.store().conversation(conversation).await?;
         let upto = row.map_or(0, |row| row.message_count);
-        let after = upto.saturating_sub(u64::from(MOST_MESSAGES));
+        let after = upto.saturating_sub(u64::from(MAX_MESSAGES));
         let mut rows = self.messages(conversation, after, upto).await?;
         rows.retain(|row| run.is_none() || row.run.as_ref() != run);
         let mut from = upto + 1;

@@ -4,6 +4,7 @@
 //! The agent itself is a state machine (`deft-agent`); the engine drives it inside a run. Not here: runs,
 //! wire formats of models, and any storage besides the journal of the run.
 
+mod allowed_tools;
 mod authority;
 mod budget;
 mod chat;
@@ -13,17 +14,16 @@ mod dispatch_run;
 mod facts;
 mod history;
 mod memory;
+mod model_choice;
 mod need;
 mod offers;
 mod one_agent;
 mod options;
 mod prepare;
-mod reach;
 mod remote_skills;
 mod sent_out;
 mod standing_grants;
 mod tool_names;
-mod voice;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub use history::{begin_message, end_messages, first_message, text_of};
 pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};
 pub use one_agent::{AgentSkill, agent_input, agent_skill};
 pub use options::{AgentOptions, Budgets, DayBudget};
-pub use prepare::{STORING, failed};
+pub use prepare::{STORING, failure_of_error};
 pub use remote_skills::{allows_skill, approve_skill, forget_skill, is_for_skill, skill_grant};
 pub use standing_grants::{allows_tool, tool_grant};
 pub use tool_names::{AGENT_TOOLS, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};

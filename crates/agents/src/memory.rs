@@ -48,13 +48,13 @@ const BACKFILL: &str = "backfill";
 const GENERAL: &str = "general";
 
 /// Maximum number of characters of a fact. Facts are in the prompt of every chat, and should be one sentence.
-const LONGEST_FACT: usize = 500;
+const MAX_FACT_LEN: usize = 500;
 /// Maximum number of characters shown of a message, and of a tool's result.
-const LONGEST_MESSAGE: usize = 4_000;
-const LONGEST_RESULT: usize = 200;
+const MAX_MESSAGE_LEN: usize = 4_000;
+const MAX_RESULT_LEN: usize = 200;
 /// Maximum number of characters of a list. A model is shown 20,000 characters of a result, and could not ask
 /// for entries that were cut off.
-const LONGEST_LIST: usize = 16_000;
+const MAX_LIST_LEN: usize = 16_000;
 
 /// Whether a fact is for prompts: about people and their things, not a note about the work of deft.
 pub(super) fn is_told(row: &FactRow) -> bool {
@@ -164,7 +164,7 @@ async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value,
             let deleted = agents.store().delete_fact(id).await;
             Ok(json!(FactDeletedResult {
                 id,
-                deleted: deleted.map_err(|error| failed(&error))?,
+                deleted: deleted.map_err(|error| store_failure(&error))?,
             }))
         }
     }
@@ -208,7 +208,7 @@ impl Agents {
             ..ConversationFilter::default()
         };
         let rows = self.store().conversations(filter).await;
-        let mut rows = rows.map_err(|error| failed(&error))?;
+        let mut rows = rows.map_err(|error| store_failure(&error))?;
         rows.retain(|row| {
             let own = OWN_CHANNELS.iter().any(|it| row.channel.starts_with(it));
             !own && after.is_none_or(|after| row.updated_at > after)
@@ -227,7 +227,7 @@ impl Agents {
     async fn read_conversation(&self, args: &Args) -> Result<Value, Failure> {
         let id = args.text("id").unwrap_or_default();
         let row = self.store().conversation(&id).await;
-        let row = row.map_err(|error| failed(&error))?.ok_or_else(|| {
+        let row = row.map_err(|error| store_failure(&error))?.ok_or_else(|| {
             let message = format!("unknown conversation `{id}`");
             Failure::new(FailureClass::NotFound, message)
                 .hint("`conversation_list` lists all conversations")
@@ -235,8 +235,9 @@ impl Agents {
         let (after, limit) = (args.number("after_seq", 0), args.number("limit", 50));
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
         let messages = self.store().messages(&id, after, limit).await;
-        let messages = messages.map_err(|error| failed(&error))?;
-        let (shown, last) = transcript(&id, &messages).map_err(|error| prepare::failed(&error))?;
+        let messages = messages.map_err(|error| store_failure(&error))?;
+        let (shown, last) =
+            transcript(&id, &messages).map_err(|error| prepare::failure_of_error(&error))?;
         let last = last.unwrap_or(after);
         Ok(json!(ConversationResult {
             id,
@@ -263,7 +264,7 @@ impl Agents {
             at: self.base.now(),
         };
         let saved = self.store().save_fact(fact).await;
-        let (row, new) = saved.map_err(|error| failed(&error))?;
+        let (row, new) = saved.map_err(|error| store_failure(&error))?;
         Ok(json!(FactSavedResult {
             id: row.id,
             saved: new,
@@ -280,7 +281,7 @@ impl Agents {
             ..FactFilter::default()
         };
         let rows = self.store().facts(filter).await;
-        let mut rows = rows.map_err(|error| failed(&error))?;
+        let mut rows = rows.map_err(|error| store_failure(&error))?;
         // Notes about the work of deft are listed only if their category is requested.
         let before = args.0.get("before_id").and_then(Value::as_i64);
         rows.retain(|row| (!any || is_told(row)) && before.is_none_or(|before| row.id < before));
@@ -297,8 +298,8 @@ fn check_fact(text: &str, category: &str) -> Result<(), Failure> {
         return Err(invalid("`text` is empty").hint("say the fact in one sentence"));
     }
     let length = text.chars().count();
-    if length > LONGEST_FACT {
-        let message = format!("`text` has {length} characters; a fact has at most {LONGEST_FACT}");
+    if length > MAX_FACT_LEN {
+        let message = format!("`text` has {length} characters; a fact has at most {MAX_FACT_LEN}");
         return Err(invalid(message).hint("keep one fact per call, one sentence each"));
     }
     if category == ERROR {
@@ -337,7 +338,7 @@ fn page<T: Serialize>(entries: impl Iterator<Item = T>) -> Vec<T> {
     let mut shown = Vec::new();
     for entry in entries {
         length += json!(entry).to_string().chars().count();
-        if length > LONGEST_LIST && !shown.is_empty() {
+        if length > MAX_LIST_LEN && !shown.is_empty() {
             break;
         }
         shown.push(entry);
@@ -366,9 +367,9 @@ fn transcript(
 /// Returns a message as its role and text, or `None` for a turn that only calls tools.
 fn transcript_message(seq: u64, message: Message) -> Option<TranscriptMessage> {
     let (role, text, most) = match message {
-        Message::User { text } => (MessageRole::User, text, LONGEST_MESSAGE),
-        Message::Assistant { text, .. } => (MessageRole::Assistant, text, LONGEST_MESSAGE),
-        Message::Tool { text, .. } => (MessageRole::Tool, text, LONGEST_RESULT),
+        Message::User { text } => (MessageRole::User, text, MAX_MESSAGE_LEN),
+        Message::Assistant { text, .. } => (MessageRole::Assistant, text, MAX_MESSAGE_LEN),
+        Message::Tool { text, .. } => (MessageRole::Tool, text, MAX_RESULT_LEN),
     };
     let text = clip(&text, most);
     (!text.is_empty()).then_some(TranscriptMessage { seq, role, text })
@@ -378,7 +379,7 @@ fn invalid(message: impl Into<String>) -> Failure {
     Failure::new(FailureClass::Invalid, message)
 }
 
-fn failed(error: &deft_store::Error) -> Failure {
+fn store_failure(error: &deft_store::Error) -> Failure {
     Failure::new(FailureClass::Other, error.to_string())
 }
 

@@ -4,7 +4,7 @@
 //! they require none, mention; those recently used in the conversation; and those with names close to the
 //! message. All other tools have to be looked up.
 //!
-//! Not here: what an agent may use (`reach.rs`), how tools are described (`offers.rs`).
+//! Not here: what an agent may use (`allowed_tools.rs`), how tools are described (`offers.rs`).
 
 use deft_agent::{CATALOG_TOOL, Classification, prompt};
 use deft_library::Entries;
@@ -16,7 +16,7 @@ use crate::offers::{is_called, to_wire_name};
 use crate::tool_names::{DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
 
 /// A message with its context.
-pub(super) struct Occasion<'a> {
+pub(super) struct MessageContext<'a> {
     pub(super) message: &'a str,
     pub(super) playbooks: &'a Classification,
     pub(super) history: &'a [Message],
@@ -26,10 +26,10 @@ pub(super) struct Occasion<'a> {
 }
 
 /// Maximum number of tools offered because their names are close to the message.
-const MOST_CLOSE: usize = 3;
+const MAX_CLOSE_MATCHES: usize = 3;
 
 /// Maximum number of tools offered again because they were used before.
-const MOST_USED: usize = 8;
+const MAX_USED_TOOLS: usize = 8;
 
 /// Returns the tools that a chat always has: those for skills, and for finding all other tools. The tools
 /// that run and delegate commands are included only if there are commands.
@@ -45,21 +45,25 @@ pub(super) fn core(entries: &Entries) -> Vec<&'static str> {
 
 /// Returns the router names of further tools that a message needs.
 pub(super) fn needed_tools(
-    occasion: &Occasion<'_>,
+    context: &MessageContext<'_>,
     snapshot: &Snapshot,
     all: &[ToolInfo],
 ) -> Vec<String> {
-    let mut needed = spoken_of(occasion.playbooks, snapshot, all);
-    needed.extend(used(occasion.history, all));
+    let mut needed = tools_named_in_playbooks(context.playbooks, snapshot, all);
+    needed.extend(used_tools(context.history, all));
     let names = all.iter().map(|info| info.shown.as_str());
-    let close = prompt::closest(names, occasion.message);
-    needed.extend(close.into_iter().take(MOST_CLOSE));
+    let close = prompt::closest(names, context.message);
+    needed.extend(close.into_iter().take(MAX_CLOSE_MATCHES));
     needed
 }
 
 /// Returns the tools that matching playbooks mention, if they do not declare their tools.
-fn spoken_of(playbooks: &Classification, snapshot: &Snapshot, all: &[ToolInfo]) -> Vec<String> {
-    let mut spoken_of = Vec::new();
+fn tools_named_in_playbooks(
+    playbooks: &Classification,
+    snapshot: &Snapshot,
+    all: &[ToolInfo],
+) -> Vec<String> {
+    let mut tools_named_in_playbooks = Vec::new();
     for found in playbooks
         .matched
         .iter()
@@ -76,13 +80,13 @@ fn spoken_of(playbooks: &Classification, snapshot: &Snapshot, all: &[ToolInfo]) 
             names.iter().any(|name| text.contains(&format!("`{name}`")))
         };
         let tools = all.iter().filter(in_text);
-        spoken_of.extend(tools.map(|info| info.shown.clone()));
+        tools_named_in_playbooks.extend(tools.map(|info| info.shown.clone()));
     }
-    spoken_of
+    tools_named_in_playbooks
 }
 
 /// Returns the tools that were called in a conversation, the latest first.
-fn used(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
+fn used_tools(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
     let mut used: Vec<String> = Vec::new();
     for message in history.iter().rev() {
         let Message::Assistant { calls, .. } = message else {
@@ -96,6 +100,6 @@ fn used(history: &[Message], all: &[ToolInfo]) -> Vec<String> {
             used.extend(tool.filter(|tool| !used.contains(tool)));
         }
     }
-    used.truncate(MOST_USED);
+    used.truncate(MAX_USED_TOOLS);
     used
 }

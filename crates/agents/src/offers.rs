@@ -5,15 +5,15 @@
 
 use std::collections::HashSet;
 
-use deft_agent::{MOST_OFFERED, Offer, ShelfTool};
+use deft_agent::{MAX_OFFERED, Offer, ShelfTool};
 use deft_model::{Agent, Failure, FailureClass, Outage, ToolSpec, fits};
 use deft_tools::{Router, ToolInfo, ToolLookup, relax_schema_types};
 
 /// Maximum length of a name that every provider accepts.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_LEN: usize = 64;
 
 /// Maximum number of tools offered at first. A few more may come off the shelf.
-const MOST_TOOLS: usize = MOST_OFFERED - 20;
+const MAX_TOOLS: usize = MAX_OFFERED - 20;
 
 /// The tools that an agent is offered, and those that it is offered after it looks them up.
 #[derive(Default)]
@@ -56,7 +56,7 @@ pub(crate) fn exactly(
 }
 
 /// Applies a selection: the first tools first, up to a limit, all others on the shelf.
-pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
+pub(crate) fn apply_selection(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
     let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
     let fits = |patterns: &[String], info: &ToolInfo| {
         patterns
@@ -70,13 +70,13 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choi
     all.sort_by_key(|info| (place(info).unwrap_or(usize::MAX), info.full_name()));
     let (offered, shelved): (Vec<_>, Vec<_>) =
         (all.into_iter()).partition(|info| place(info).is_some() || fits(wish.offered, info));
-    let too_many = offered.iter().skip(MOST_TOOLS);
+    let too_many = offered.iter().skip(MAX_TOOLS);
     let mut offers = Offers::default();
-    for info in offered.iter().take(MOST_TOOLS) {
+    for info in offered.iter().take(MAX_TOOLS) {
         offers.add(info, &info.shown, wish.approve);
     }
     let shelf = shelved.iter().chain(too_many);
-    let shelf = shelf.map(|info| offers.shelved(info, wish.approve));
+    let shelf = shelf.map(|info| offers.shelve(info, wish.approve));
     Choice {
         shelf: shelf.collect(),
         tools: offers.all,
@@ -84,7 +84,7 @@ pub(crate) fn matching(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choi
 }
 
 /// Returns the current description of a tool, under the name that a model has for it.
-pub(crate) fn described(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
+pub(crate) fn describe_tool(router: &Router, shelved: &ShelfTool) -> Option<ToolSpec> {
     match router.find(&shelved.tool) {
         ToolLookup::Tool(info) => Some(spec(&info, shelved.name.clone())),
         ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => None,
@@ -154,7 +154,7 @@ impl Offers {
         });
     }
 
-    fn shelved(&mut self, info: &ToolInfo, approve: &[String]) -> ShelfTool {
+    fn shelve(&mut self, info: &ToolInfo, approve: &[String]) -> ShelfTool {
         ShelfTool {
             name: self.wire_name(&info.shown),
             tool: info.shown.clone(),
@@ -168,7 +168,7 @@ impl Offers {
         let mut nth = 2;
         while !self.names.insert(unique.clone()) {
             let mark = format!("_{nth}");
-            let end = name.len().min(LONGEST_NAME - mark.len());
+            let end = name.len().min(MAX_NAME_LEN - mark.len());
             unique = format!("{}{mark}", &name[..end]);
             nth += 1;
         }
@@ -181,7 +181,7 @@ pub(super) fn to_wire_name(tool: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     tool.chars()
         .map(|c| if allowed(c) { c } else { '_' })
-        .take(LONGEST_NAME)
+        .take(MAX_NAME_LEN)
         .collect()
 }
 
@@ -209,7 +209,7 @@ fn absent(router: &Router, name: &str) -> Failure {
     let usual = "`deft tools list` shows all tools, `deft doctor` which servers answer";
     Failure::new(FailureClass::NotFound, message)
         .hint(remedy.unwrap_or_else(|| usual.to_owned()))
-        .blocked()
+        .mark_blocked()
         .outage(Outage::Tool(name.to_owned()))
 }
 

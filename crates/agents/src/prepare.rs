@@ -6,17 +6,17 @@ use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Limits, Mode, Offer, Setup};
 use deft_base::{Error, hex_digest, run_inputs};
 use deft_command::fill_page;
-use deft_library::denied;
+use deft_library::denied_failure;
 use deft_model::{Agent, Authority, Body, Cause, Failure, FailureClass, RunId, Skill};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
 
+use crate::allowed_tools::AllowedTools;
 use crate::chat_run::conversation_of;
 use crate::dispatch_run::dispatched_skills;
-use crate::reach::Reach;
+use crate::model_choice::ChosenModel;
 use crate::tool_names::{FOR_COMMANDS, SKILL_RUN, USE_SKILL};
-use crate::voice::ChosenModel;
 use crate::{Agents, Brief, offers};
 
 /// Tools that store schedules or queue jobs.
@@ -30,7 +30,7 @@ impl Agents {
     /// Returns the setup of the agent of a step.
     pub async fn setup(&self, brief: &Brief) -> Result<Box<Setup>, Failure> {
         self.router.refresh().await;
-        let conversation = conversation_of(&brief.run).map_err(|error| failed(&error))?;
+        let conversation = conversation_of(&brief.run).map_err(|error| failure_of_error(&error))?;
         let setup = match conversation {
             Some(conversation) => self.chat_setup(brief, &conversation).await,
             None => self.skill_setup(brief).await,
@@ -41,53 +41,59 @@ impl Agents {
     /// Returns the setup for a fired skill: exactly its tools, and its text as the task.
     async fn skill_setup(&self, brief: &Brief) -> Result<Setup, Failure> {
         let (skill, revision) = (&brief.step.skill, &brief.step.revision);
-        let pinned = self.library.pinned(skill, revision).await;
-        let pinned = pinned.map_err(|error| failed(&error))?;
+        let pinned = self.library.find_pinned(skill, revision).await;
+        let pinned = pinned.map_err(|error| failure_of_error(&error))?;
         let policy = &pinned.skill.policy;
-        let voice = self.fired_voice(&policy.agent_id)?;
+        let chosen = self.choose_model_for_run(&policy.agent_id)?;
         let snapshot = self.library.snapshot();
-        let mut reach = self.exact_reach(&voice, brief, &snapshot)?;
+        let mut allowed = self.tools_for_run(&chosen, brief, &snapshot)?;
         let run = &brief.run;
-        let may_schedule = self.may_schedule(&voice, brief).await;
+        let may_schedule = self.may_schedule(&chosen, brief).await;
         if !may_schedule {
-            forbid_schedules(&mut reach)?;
+            forbid_schedules(&mut allowed)?;
         }
-        let authority = self.authority_of(&voice.agent, &reach, may_schedule, brief);
-        only_allowed(&reach, &authority)?;
-        let specs: Vec<_> = reach.tools.iter().map(|offer| offer.spec.clone()).collect();
+        let authority = self.authority_of(&chosen.agent, &allowed, may_schedule, brief);
+        only_allowed(&allowed, &authority)?;
+        let specs: Vec<_> = allowed
+            .tools
+            .iter()
+            .map(|offer| offer.spec.clone())
+            .collect();
         let prompt = assemble(
             &PromptInput {
-                own: &voice.agent.prompt.read(),
-                mode: voice.mode,
+                own: &chosen.agent.prompt.read(),
+                mode: chosen.mode,
                 tools: &specs,
-                task: &self.fired(run, &pinned.skill),
+                task: &self.fire_context(run, &pinned.skill),
                 now: &self.time_in_words(),
                 attended: false,
                 ..PromptInput::default()
             },
-            &voice.caps,
+            &chosen.caps,
         );
         let conversation = self.skill_conversation(&brief.run, &brief.path, &pinned.skill.name);
-        let conversation = conversation.await.map_err(|error| failed(&error))?;
+        let conversation = conversation
+            .await
+            .map_err(|error| failure_of_error(&error))?;
         Ok(Setup {
-            agent: voice.agent.id.clone(),
-            model: voice.model,
-            mode: voice.mode,
+            agent: chosen.agent.id.clone(),
+            model: chosen.model,
+            mode: chosen.mode,
             system: prompt.parts.into(),
             conversation: Some(conversation),
             history: Arc::default(),
             task: self
                 .task_of(brief, &pinned.skill)
-                .map_err(|error| failed(&error))?,
-            tools: reach.tools,
-            shelf: reach.shelf,
-            skills: reach.skills,
+                .map_err(|error| failure_of_error(&error))?,
+            tools: allowed.tools,
+            shelf: allowed.shelf,
+            skills: allowed.skills,
             must_call: brief.step.must_call.clone(),
             limits: Limits {
                 max_calls: self.options.max_calls,
                 ..self.limits(
                     brief.step.max_steps.unwrap_or(policy.max_steps),
-                    voice.context,
+                    chosen.context,
                 )
             },
             authority,
@@ -121,28 +127,28 @@ impl Agents {
     }
 
     /// Returns exactly the tools of a step, and the skills that a page refers to.
-    fn exact_reach(
+    fn tools_for_run(
         &self,
-        voice: &ChosenModel,
+        chosen: &ChosenModel,
         brief: &Brief,
         snapshot: &Snapshot,
-    ) -> Result<Reach, Failure> {
-        let mut approve = self.approvals(&voice.agent);
+    ) -> Result<AllowedTools, Failure> {
+        let mut approve = self.approvals(&chosen.agent);
         if let Some(authority) = &brief.authority {
             approve.extend(authority.approve.iter().cloned());
         }
         let router = &self.router;
         let mut names = brief.step.tools.clone();
-        let given = dispatched_skills(&brief.run).map_err(|error| failed(&error))?;
-        let mentioned = || mentioned(snapshot, &brief.step.skill, &brief.instructions);
+        let given = dispatched_skills(&brief.run).map_err(|error| failure_of_error(&error))?;
+        let mentioned = || mentioned_skills(snapshot, &brief.step.skill, &brief.instructions);
         let skills = given.unwrap_or_else(mentioned);
         // An agent with a tool that runs skills by name may run all of them.
         let any = |tool: &String| tool == USE_SKILL || tool == SKILL_RUN;
         let all = names.iter().any(any);
-        if !skills.is_empty() && voice.mode == Mode::Tools {
+        if !skills.is_empty() && chosen.mode == Mode::Tools {
             names.extend(FOR_COMMANDS.map(str::to_owned));
         }
-        Ok(Reach {
+        Ok(AllowedTools {
             tools: offers::exactly(router, &names, &approve)?,
             shelf: Vec::new(),
             skills: (!all).then_some(skills),
@@ -153,12 +159,12 @@ impl Agents {
 
     /// Whether an agent may store schedules. A run fired by a schedule may not, unless its agent or the
     /// configuration allows it; a step with the rights of another agent may not if that agent may not.
-    async fn may_schedule(&self, voice: &ChosenModel, brief: &Brief) -> bool {
+    async fn may_schedule(&self, chosen: &ChosenModel, brief: &Brief) -> bool {
         let inherited = brief.authority.as_ref();
         if inherited.is_some_and(|authority| !authority.may_schedule) {
             return false;
         }
-        let allowed = voice.agent.may_schedule || self.options.may_schedule;
+        let allowed = chosen.agent.may_schedule || self.options.may_schedule;
         allowed || !self.fired_by_itself(&brief.run).await
     }
 
@@ -166,16 +172,16 @@ impl Agents {
     pub(super) fn authority_of(
         &self,
         agent: &Agent,
-        reach: &Reach,
+        allowed: &AllowedTools,
         may_schedule: bool,
         brief: &Brief,
     ) -> Authority {
         let own = Authority {
             agent: agent.id.clone(),
             attended: false,
-            tools: reach.limit.iter().cloned().collect(),
+            tools: allowed.limit.iter().cloned().collect(),
             approve: self.approvals(agent),
-            skills: reach.skills.clone(),
+            skills: allowed.skills.clone(),
             may_schedule,
             ..Authority::default()
         };
@@ -235,21 +241,21 @@ impl Agents {
     }
 }
 
-fn forbid_schedules(reach: &mut Reach) -> Result<(), Failure> {
+fn forbid_schedules(allowed: &mut AllowedTools) -> Result<(), Failure> {
     let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
-    let had_tools = !reach.tools.is_empty();
-    reach.tools.retain(|offer| !schedules(offer));
-    if had_tools && reach.tools.is_empty() {
+    let had_tools = !allowed.tools.is_empty();
+    allowed.tools.retain(|offer| !schedules(offer));
+    if had_tools && allowed.tools.is_empty() {
         return Err(may_not_schedule());
     }
     Ok(())
 }
 
 /// Checks that a skill stored by an agent needs no tool that the agent did not have.
-fn only_allowed(reach: &Reach, authority: &Authority) -> Result<(), Failure> {
-    let mut tools = reach.tools.iter().map(|offer| offer.tool.as_str());
+fn only_allowed(allowed: &AllowedTools, authority: &Authority) -> Result<(), Failure> {
+    let mut tools = allowed.tools.iter().map(|offer| offer.tool.as_str());
     match tools.find(|tool| !authority.allows(&[tool])) {
-        Some(tool) => Err(denied(format!(
+        Some(tool) => Err(denied_failure(format!(
             "`{tool}` is not one of the tools of the agent that stored or started this skill"
         ))),
         None => Ok(()),
@@ -257,7 +263,7 @@ fn only_allowed(reach: &Reach, authority: &Authority) -> Result<(), Failure> {
 }
 
 /// Returns the skills that a page without a handler refers to by name (S2.8), which its agent may use.
-fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
+fn mentioned_skills(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
     let is_page = snapshot
         .find(skill)
         .is_some_and(|loaded| matches!(loaded.skill.body, Body::Manual { handler: None, .. }));
@@ -276,7 +282,7 @@ fn mentioned(snapshot: &Snapshot, skill: &str, text: &str) -> Vec<String> {
 }
 
 /// Converts an error to the failure of a step.
-pub fn failed(error: &Error) -> Failure {
+pub fn failure_of_error(error: &Error) -> Failure {
     let mut failure = Failure::new(FailureClass::Other, error.to_string());
     failure.hint = error.hint();
     failure

@@ -24,8 +24,8 @@ impl Agents {
             .map(|agent| agent.prompt.read().into_owned());
         let (model, mode) = match &defined {
             Some(agent) if agent.model.is_some() || agent.mode != AgentMode::Auto => {
-                let voice = self.voice(&agent.id)?;
-                (voice.model, voice.mode)
+                let chosen = self.choose_model(&agent.id)?;
+                (chosen.model, chosen.mode)
             }
             _ => (parent.model.clone(), parent.mode),
         };
@@ -63,7 +63,7 @@ impl Agents {
                     entries.push(line(id, &skill.description));
                     skills.push(id.to_owned());
                 }
-                _ => return Err(out_of_reach(name)),
+                _ => return Err(not_permitted(name)),
             }
         }
         if !skills.is_empty() && mode == Mode::Tools {
@@ -120,7 +120,7 @@ impl Agents {
         let called = |it: &&ShelfTool| it.tool == name || it.name == name;
         let shelved = parent.shelf.iter().find(called)?;
         Some(Offer {
-            spec: offers::described(&self.router, shelved)?,
+            spec: offers::describe_tool(&self.router, shelved)?,
             tool: shelved.tool.clone(),
             approve: shelved.approve,
         })
@@ -162,7 +162,7 @@ fn child_authority(
     own.and(&parent.authority)
 }
 
-fn out_of_reach(name: &str) -> Failure {
+fn not_permitted(name: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
         format!("`{name}` cannot be passed on: you do not have it yourself"),

@@ -14,7 +14,7 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Returns how long this process has been running, unaffected by changes of the clock. May exclude time
     /// in which the host was suspended.
-    fn lived(&self) -> Duration {
+    fn uptime(&self) -> Duration {
         static BEGUN: OnceLock<Instant> = OnceLock::new();
         BEGUN.get_or_init(Instant::now).elapsed()
     }
@@ -34,10 +34,10 @@ pub trait Clock: Send + Sync + 'static {
 pub struct SystemClock;
 
 /// Longest single sleep. Longer ones are split, so that a suspended host or a clock that was set is noticed.
-const LONGEST_NAP: Duration = Duration::from_secs(30);
+const MAX_SLEEP: Duration = Duration::from_secs(30);
 
 /// The end of a precise wait, slept by a dedicated thread.
-const REST: SignedDuration = SignedDuration::from_millis(3);
+const PRECISE_WAIT: SignedDuration = SignedDuration::from_millis(3);
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
@@ -49,7 +49,7 @@ impl Clock for SystemClock {
             loop {
                 let left = until.duration_since(Timestamp::now());
                 match Duration::try_from(left) {
-                    Ok(left) if !left.is_zero() => tokio::time::sleep(left.min(LONGEST_NAP)).await,
+                    Ok(left) if !left.is_zero() => tokio::time::sleep(left.min(MAX_SLEEP)).await,
                     _ => return,
                 }
             }
@@ -59,7 +59,7 @@ impl Clock for SystemClock {
     /// The timer of the runtime counts whole milliseconds and wakes after the requested one. A thread sleeps
     /// the rest, which the host wakes within a tenth of a millisecond.
     fn wait_for(&self, instant: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let nearly = self.sleep_until(instant.saturating_sub(REST).unwrap_or(instant));
+        let nearly = self.sleep_until(instant.saturating_sub(PRECISE_WAIT).unwrap_or(instant));
         Box::pin(async move {
             nearly.await;
             loop {
@@ -67,7 +67,7 @@ impl Clock for SystemClock {
                 match Duration::try_from(left) {
                     Ok(left) if !left.is_zero() => {
                         let slept = tokio::task::spawn_blocking(move || {
-                            std::thread::sleep(left.min(LONGEST_NAP));
+                            std::thread::sleep(left.min(MAX_SLEEP));
                         });
                         if slept.await.is_err() {
                             return;

@@ -62,7 +62,7 @@ pub enum Error {
     },
     /// Another process has decided the slot, or the skill has changed since.
     #[error("the slot of skill `{skill}` was already handled")]
-    SlotGone {
+    SlotAlreadyHandled {
         /// The skill.
         skill: String,
     },
@@ -228,7 +228,7 @@ impl Error {
             | Self::Pattern { .. }
             | Self::UnknownConversation { .. }
             | Self::KeyTaken { .. }
-            | Self::SlotGone { .. }
+            | Self::SlotAlreadyHandled { .. }
             | Self::Refused(_)
             | Self::NameTaken { .. }
             | Self::NotARecord { .. }
@@ -263,7 +263,7 @@ impl Error {
             | Self::UnknownConversation { .. }
             | Self::BrokenSkill { .. }
             | Self::KeyTaken { .. }
-            | Self::SlotGone { .. }
+            | Self::SlotAlreadyHandled { .. }
             | Self::Refused(_)
             | Self::NameTaken { .. }
             | Self::NotARecord { .. }
@@ -342,7 +342,7 @@ impl Error {
             }
             Self::NotResumable { hint, .. } => hint.clone(),
             Self::Store(error) => error.hint().map(Into::into),
-            Self::SlotGone { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,
+            Self::SlotAlreadyHandled { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,
         }
     }
 }
@@ -366,7 +366,7 @@ fn problems(problems: &[InputProblem]) -> String {
         let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
         format!("{}{hint}", problem.message)
     });
-    listed(lines.collect(), "invalid inputs")
+    list_lines(lines.collect(), "invalid inputs")
 }
 
 fn flags(problems: &[Problem]) -> String {
@@ -375,10 +375,10 @@ fn flags(problems: &[Problem]) -> String {
         let hint = hint.map_or(String::new(), |hint| format!(" ({hint})"));
         format!("{problem}{hint}")
     });
-    listed(lines.collect(), "invalid flags")
+    list_lines(lines.collect(), "invalid flags")
 }
 
-fn listed(mut lines: Vec<String>, what: &str) -> String {
+fn list_lines(mut lines: Vec<String>, what: &str) -> String {
     match lines.len() {
         1 => lines.remove(0),
         count => format!("{count} {what}\n  {}", lines.join("\n  ")),

@@ -69,7 +69,7 @@ pub(crate) fn names(
 ) -> Result<Names, ToolProblem> {
     let arguments = Arguments::from_schema(tool, schema);
     let text = match &wishes.text {
-        Some(name) => arguments.named(name, "notify.text_argument")?,
+        Some(name) => arguments.named_argument(name, "notify.text_argument")?,
         None => arguments
             .likely(&TEXTS, &["string"])
             .ok_or_else(|| ToolProblem {
@@ -80,7 +80,7 @@ pub(crate) fn names(
             })?,
     };
     let target = match &wishes.target {
-        Some(name) => Some(arguments.named(name, "notify.target_argument")?),
+        Some(name) => Some(arguments.named_argument(name, "notify.target_argument")?),
         None => arguments.likely(&TARGETS, &["string", "integer", "number"]),
     };
     if wishes.has_target && target.is_none() {
@@ -121,7 +121,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns the configured argument `name` if the tool has it. `key` is its configuration key.
-    fn named(&self, name: &str, key: &str) -> Result<String, ToolProblem> {
+    fn named_argument(&self, name: &str, key: &str) -> Result<String, ToolProblem> {
         let mut names = self.known.iter().map(|(known, _)| *known);
         // A schema without properties accepts any argument.
         if self.known.is_empty() || names.any(|known| known == name) {

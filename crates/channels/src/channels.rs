@@ -19,7 +19,7 @@ use parking_lot::RwLock;
 use serde_json::json;
 
 use crate::ShowLine;
-use crate::chat::{chat_of, not_sent, send, undelivered};
+use crate::chat::{chat_of, delivery_error, not_sent, send};
 use crate::log_file::LogFile;
 use crate::notice_text::{log_line, terminal_line};
 use crate::tool::ToolChannel;
@@ -42,7 +42,7 @@ impl LiveChannel {
     /// Applies `config` to all later messages.
     pub fn follow(&self, config: &Config) {
         let mut way = self.0.write();
-        *way = Arc::new(way.following(config));
+        *way = Arc::new(way.with_config(config));
     }
 
     /// If notices go to a tool that cannot deliver them, returns the problem and a hint. Asks servers for the
@@ -196,7 +196,7 @@ impl Channels {
     fn to_log(&self, parcel: &Delivery<'_>, receipt: String) -> DeliveryResult {
         self.log(parcel, None)
             .map(|()| receipt)
-            .map_err(|error| undelivered(FailureClass::Other, error.to_string()))
+            .map_err(|error| delivery_error(FailureClass::Other, error.to_string()))
     }
 
     fn log(&self, parcel: &Delivery<'_>, failed: Option<&Failure>) -> io::Result<()> {
@@ -233,7 +233,7 @@ impl Channels {
     }
 
     /// Returns the channels for `config` in the same home.
-    fn following(&self, config: &Config) -> Self {
+    fn with_config(&self, config: &Config) -> Self {
         Self::new(&self.home, config, &self.router, self.tell)
     }
 
@@ -246,7 +246,7 @@ impl Channels {
         let chat = parcel.notice.target.as_ref().or(self.target.as_ref());
         let Some(chat) = chat else {
             let message = "no chat to send to: `notify.target` is not set";
-            return Err(undelivered(FailureClass::Invalid, message.to_owned()));
+            return Err(delivery_error(FailureClass::Invalid, message.to_owned()));
         };
         self.to_chat(parcel, chat).await
     }
@@ -268,7 +268,7 @@ impl Channels {
         let url = notice.target.as_ref().or(self.target.as_ref());
         let Some(url) = url else {
             let message = "no address to post to: `notify.target` is not set";
-            return Err(undelivered(FailureClass::Invalid, message.to_owned()));
+            return Err(delivery_error(FailureClass::Invalid, message.to_owned()));
         };
         let body = json!({
             "kind": notice.kind,

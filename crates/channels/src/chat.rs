@@ -21,7 +21,7 @@ pub fn chat_of(notice: &Notice) -> Option<&str> {
 /// Sends a message to `chat`, in as many parts as necessary. A retry sends only the parts that have not
 /// arrived yet.
 pub async fn send(client: &Client, chat: &str, parcel: &Delivery<'_>) -> DeliveryResult {
-    let (notice, earlier) = (parcel.notice, parcel.arrived());
+    let (notice, earlier) = (parcel.notice, parcel.arrived_parts());
     let text = chat_text(notice);
     if let Some(approval) = &notice.approval {
         // Escape deceptive characters: the text must not make the call look like another one.
@@ -33,7 +33,7 @@ pub async fn send(client: &Client, chat: &str, parcel: &Delivery<'_>) -> Deliver
     let parts = telegram::parts(&text);
     if parts.is_empty() {
         let message = "the message has no text".to_owned();
-        return Err(undelivered(FailureClass::Invalid, message));
+        return Err(delivery_error(FailureClass::Invalid, message));
     }
     let (mut ids, mut to) = (Vec::new(), chat.to_owned());
     for (place, part) in parts.iter().enumerate().skip(earlier) {
@@ -66,7 +66,7 @@ pub(crate) fn not_sent(failed: deft_tools::SendError) -> DeliveryError {
     }
 }
 
-pub(crate) fn undelivered(class: FailureClass, message: String) -> DeliveryError {
+pub(crate) fn delivery_error(class: FailureClass, message: String) -> DeliveryError {
     DeliveryError {
         failure: Failure::new(class, message),
         retry_after: None,

@@ -95,11 +95,11 @@ impl LogFile {
         // Another process may have rotated the file before this one got the lock.
         if self.size().is_some() {
             for number in (1..self.limits.keep).rev() {
-                move_away(&self.rotated(number), &self.rotated(number + 1))?;
+                move_away(&self.rotated_path(number), &self.rotated_path(number + 1))?;
             }
             match self.limits.keep {
                 0 => fs::remove_file(&self.path)?,
-                _ => move_away(&self.path, &self.rotated(1))?,
+                _ => move_away(&self.path, &self.rotated_path(1))?,
             }
             self.remove_surplus();
         }
@@ -112,7 +112,7 @@ impl LogFile {
         Ok(())
     }
 
-    fn rotated(&self, number: u32) -> PathBuf {
+    fn rotated_path(&self, number: u32) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(format!(".{number}"));
         name.into()

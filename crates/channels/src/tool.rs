@@ -73,7 +73,7 @@ impl ToolChannel {
         let info = router.look_up(&self.name).await?;
         let names = names(&self.name, &info.input_schema, &self.wishes).map_err(|unfit| {
             let failure = Failure::new(FailureClass::Invalid, unfit.message);
-            failure.hint(unfit.hint).blocked()
+            failure.hint(unfit.hint).mark_blocked()
         })?;
         let mut arguments = Object::new();
         arguments.insert(names.text, text(notice).into());

@@ -30,7 +30,7 @@ pub(crate) fn ask(question: &str) -> bool {
 }
 
 /// Reports that nothing was deleted, and returns the exit code.
-pub(crate) fn refused(output: &Output) -> ExitCode {
+pub(crate) fn report_refusal(output: &Output) -> ExitCode {
     output.note("nothing was deleted");
     ExitCode::FAILURE
 }

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => output.fail(&failure),
     };
-    match output::written(terminal::pager::finish()) {
+    match output::check_write(terminal::pager::finish()) {
         Ok(()) => code,
         Err(failure) => output.fail(&failure),
     }

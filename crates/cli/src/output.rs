@@ -67,7 +67,7 @@ impl Output {
         if !text.as_str().ends_with('\n') {
             text.push("\n");
         }
-        written(Stream::Out.write(text))
+        check_write(Stream::Out.write(text))
     }
 
     /// Prints sentences, or a page of names and values, folded to the width of the terminal.
@@ -79,20 +79,20 @@ impl Output {
     /// only on a terminal.
     pub(crate) fn content(&self, text: &str) -> Done<()> {
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
-        written(Stream::Out.write_content(&format!("{text}{line_break}")))
+        check_write(Stream::Out.write_content(&format!("{text}{line_break}")))
     }
 
     /// Prints the JSON document of a command.
     pub(crate) fn document(&self, document: &impl Serialize) -> Done<()> {
         let text = serde_json::to_string_pretty(document);
         let text = text.map_err(|problem| unprintable(&problem))?;
-        written(Stream::Out.write_json(&format!("{text}\n")))
+        check_write(Stream::Out.write_json(&format!("{text}\n")))
     }
 
     /// Prints a JSON value on one line, for a command that prints many values.
     pub(crate) fn line_of_json(&self, value: &impl Serialize) -> Done<()> {
         let text = serde_json::to_string(value).map_err(|problem| unprintable(&problem))?;
-        written(Stream::Out.write_json(&format!("{text}\n")))
+        check_write(Stream::Out.write_json(&format!("{text}\n")))
     }
 
     /// Prints a message to stderr, except with `--quiet` or `--json`.
@@ -179,8 +179,8 @@ fn unprintable(problem: &serde_json::Error) -> Failure {
     )
 }
 
-/// Converts the result of a write to stdout. If the reader is gone, as with `head`, exits silently.
-pub(crate) fn written(done: io::Result<()>) -> Done<()> {
+/// Converts the result of a write to stdout. If the reader has exited, as with `head`, exits silently.
+pub(crate) fn check_write(done: io::Result<()>) -> Done<()> {
     match done {
         Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(problem) => Err(Failure::input(
@@ -249,7 +249,7 @@ pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Formats a count with its noun, such as `1 skill` or `2 skills`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub(crate) fn format_count(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
 }

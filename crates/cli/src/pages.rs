@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::failure::Done;
-use crate::output::{Output, written};
+use crate::output::{Output, check_write};
 use crate::terminal::Stream;
 
 /// The number of rows that a table shows by default.
@@ -127,6 +127,6 @@ impl ListDocument {
 
     fn write(&mut self) -> Done<()> {
         let text = std::mem::take(&mut self.pending);
-        written(Stream::Out.write_json(&text))
+        check_write(Stream::Out.write_json(&text))
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, PipeReader, PipeWriter};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use deft_service::ask::{Answer, Asker, Question, Responds, Response};
+use deft_service::ask::{Answer, Asker, PendingResponse, Question, Response};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};
@@ -46,7 +46,7 @@ impl Prompt {
 }
 
 impl Asker for Prompt {
-    fn ask(&self, question: Question) -> Responds {
+    fn ask(&self, question: Question) -> PendingResponse {
         let stage = Arc::clone(&self.stage);
         let turn = Arc::clone(&self.turn);
         Box::pin(async move {
@@ -140,9 +140,9 @@ fn read(question: &Question, off: &PipeReader) -> Option<Response> {
         if io::stdin().read_line(&mut line).ok()? == 0 {
             return None;
         }
-        if let Some(response) = understood(&line, question) {
+        if let Some(response) = parse_answer(&line, question) {
             if response.always {
-                drop(Stream::Err.write(remembered(question)));
+                drop(Stream::Err.write(describe_remembered(question)));
             }
             return Some(response);
         }
@@ -168,7 +168,7 @@ fn first_text(text: &QuestionText, choices: &str) -> String {
 }
 
 /// Describes the calls that the answer `always` allows.
-fn remembered(question: &Question) -> String {
+fn describe_remembered(question: &Question) -> String {
     let what = match &question.operation.remember {
         Some(mark) => format!("all calls of `{}` in chats are", mark.tool),
         None => "this call with these arguments is".to_owned(),
@@ -194,7 +194,7 @@ fn may_remember(question: &Question) -> bool {
 }
 
 /// Parses an answer. Returns `None` if it is not a valid answer to `question`.
-fn understood(line: &str, question: &Question) -> Option<Response> {
+fn parse_answer(line: &str, question: &Question) -> Option<Response> {
     Some(match line.trim().to_lowercase().as_str() {
         "" if question.default => Answer::Yes.into(),
         "y" | "yes" => Answer::Yes.into(),
@@ -257,7 +257,7 @@ mod tests {
             ("\n", &tool, Some(Answer::No.into())),
             ("what\n", &tool, None),
         ] {
-            assert_eq!(understood(line, asked), expected, "{line}");
+            assert_eq!(parse_answer(line, asked), expected, "{line}");
         }
     }
 }

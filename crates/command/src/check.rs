@@ -9,7 +9,7 @@
 use deft_model::{Flag, FlagValue, Object};
 use serde_json::Value;
 
-use crate::flags::{described, truth, truths};
+use crate::flags::{find_flag, truth, truths};
 use crate::problem::{Problem, ProblemKind};
 use crate::validate::{apply_defaults, date, require, text, validate_enum};
 
@@ -40,7 +40,7 @@ pub fn check(table: &[Flag], flags: Object) -> Result<Object, Vec<Problem>> {
 fn rename_flags(table: &[Flag], flags: Object, problems: &mut Vec<Problem>) -> Object {
     let mut named = Object::new();
     for (name, value) in flags {
-        match described(table, &name) {
+        match find_flag(table, &name) {
             Some(flag) => {
                 named.insert(flag.name.clone(), value);
             }

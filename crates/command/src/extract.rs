@@ -88,20 +88,20 @@ impl Extraction {
     /// Everything after an unclosed quote is ignored, in later blocks too: a fence inside a quoted text
     /// ends the block early, and what follows may be the rest of that text (X22).
     pub fn lines(&self) -> Vec<Result<Line, Problem>> {
-        self.placed().map(|(_, line)| line).collect()
+        self.parsed_commands().map(|(_, line)| line).collect()
     }
 
     /// Returns the commands as written, with the problem of each command that cannot be parsed. An
     /// unclosed block is the last item.
-    pub fn written(&self) -> Vec<(String, Option<Problem>)> {
-        let mut written: Vec<_> = self.placed().map(as_written).collect();
+    pub fn written_commands(&self) -> Vec<(String, Option<Problem>)> {
+        let mut written: Vec<_> = self.parsed_commands().map(as_written).collect();
         let unclosed = self.unclosed.iter();
         written.extend(unclosed.map(|problem| ("```cmd".to_owned(), Some(problem.clone()))));
         written
     }
 
     /// Returns the parsed commands, each with its block.
-    fn placed(&self) -> impl Iterator<Item = (&Block, Result<Line, Problem>)> {
+    fn parsed_commands(&self) -> impl Iterator<Item = (&Block, Result<Line, Problem>)> {
         let mut torn = false;
         let lines = |block| split_block(block).map(move |line| (block, line));
         let placed = self.blocks.iter().flat_map(lines);
@@ -112,7 +112,7 @@ impl Extraction {
         if is_closed(&reply[block.span.clone()]) {
             self.blocks.push(block);
         } else {
-            self.unclosed = Some(Problem::at(ProblemKind::UnclosedBlock, block.span));
+            self.unclosed = Some(Problem::new_at(ProblemKind::UnclosedBlock, block.span));
         }
     }
 }

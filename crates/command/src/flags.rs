@@ -32,7 +32,7 @@ pub fn parse_flags(words: &[Word], table: &[Flag]) -> Result<Object, Vec<Problem
 }
 
 /// Returns the flag of `table` with this name, treating `due_before` and `due-before` as equal.
-pub(crate) fn described<'t>(table: &'t [Flag], name: &str) -> Option<&'t Flag> {
+pub(crate) fn find_flag<'t>(table: &'t [Flag], name: &str) -> Option<&'t Flag> {
     let exact = table.iter().find(|flag| flag.name == name);
     exact.or_else(|| table.iter().find(|flag| alike(&flag.name, name)))
 }
@@ -108,7 +108,7 @@ impl Parser<'_> {
             let word_text = word.text.clone();
             return self.refuse(word, ProblemKind::InvalidFlag { word: word_text });
         }
-        let known = described(self.table, name);
+        let known = find_flag(self.table, name);
         if known.is_none() && !self.table.is_empty() {
             let known = self.table.iter().map(|flag| flag.name.clone()).collect();
             let flag = name.to_owned();
@@ -179,7 +179,7 @@ impl Parser<'_> {
         };
         let text = word.text.clone();
         let kind = ProblemKind::StrayPositional { word: text, stray };
-        self.problems.push(Problem::at(kind, word.span.clone()));
+        self.problems.push(Problem::new_at(kind, word.span.clone()));
     }
 
     /// Appends `value` to the values of a flag. `None` sets the flag to `true` if it is not set yet.
@@ -196,7 +196,7 @@ impl Parser<'_> {
     }
 
     fn refuse(&mut self, word: &Word, kind: ProblemKind) {
-        self.problems.push(Problem::at(kind, word.span.clone()));
+        self.problems.push(Problem::new_at(kind, word.span.clone()));
         self.place = Destination::Refused;
     }
 

@@ -173,7 +173,7 @@ impl Problem {
         ProblemKind::UnknownSkill { name, near }.into()
     }
 
-    pub(crate) fn at(kind: ProblemKind, span: Range<usize>) -> Self {
+    pub(crate) fn new_at(kind: ProblemKind, span: Range<usize>) -> Self {
         Self {
             kind,
             span: Some(span),

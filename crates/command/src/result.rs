@@ -61,7 +61,7 @@ impl CommandResult {
 
     /// Returns the result of a command that was rejected because of `problems`. The content has
     /// everything that a model needs to correct the command.
-    pub fn refused(problems: &[Problem]) -> Self {
+    pub fn from_problems(problems: &[Problem]) -> Self {
         let sentence = |problem: &Problem| match problem.hint() {
             Some(hint) => format!("error ({}): {problem}\nhint: {hint}", problem.code()),
             None => format!("error ({}): {problem}", problem.code()),

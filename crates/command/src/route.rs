@@ -52,7 +52,7 @@ pub fn route(
     }
     if first.text.trim().is_empty() || first.text.starts_with('-') {
         let word = first.text.clone();
-        let problem = Problem::at(ProblemKind::NoSkill { word }, first.span.clone());
+        let problem = Problem::new_at(ProblemKind::NoSkill { word }, first.span.clone());
         return Err(vec![problem]);
     }
     let mut command = Command {
@@ -102,7 +102,7 @@ fn get_skill(first: &Word, rest: &[Word]) -> Option<Result<String, Problem>> {
         Some((word, Some(place))) => {
             let word = word.to_owned();
             let kind = ProblemKind::ExtraTopic { word };
-            Err(Problem::at(kind, place.span.clone()))
+            Err(Problem::new_at(kind, place.span.clone()))
         }
         _ => Ok(topic.map_or("", |(topic, _)| topic).trim().to_owned()),
     })

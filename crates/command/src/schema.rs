@@ -52,7 +52,7 @@ const TYPES: [&str; 7] = [
 ];
 
 /// The maximum number of references and branches to follow; a schema may refer to itself.
-const MOST: usize = 64;
+const MAX_REFERENCES: usize = 64;
 
 /// A subschema of the schema of a tool.
 #[derive(Clone, Copy)]
@@ -65,12 +65,12 @@ struct Schema<'s> {
 }
 
 impl<'s> Schema<'s> {
-    fn at(self, here: &'s Value) -> Self {
+    fn at_value(self, here: &'s Value) -> Self {
         Self { here, ..self }
     }
 
     fn properties(self) -> Option<&'s Object> {
-        self.resolved().here.get("properties")?.as_object()
+        self.follow_reference().here.get("properties")?.as_object()
     }
 
     fn names(self) -> Vec<String> {
@@ -79,7 +79,7 @@ impl<'s> Schema<'s> {
     }
 
     fn is_closed(self) -> bool {
-        self.resolved().here.get("additionalProperties") == Some(&Value::Bool(false))
+        self.follow_reference().here.get("additionalProperties") == Some(&Value::Bool(false))
     }
 
     /// Returns the property for a flag: `--due-before` is `due_before`.
@@ -88,14 +88,14 @@ impl<'s> Schema<'s> {
         let found = properties
             .get_key_value(flag)
             .or_else(|| properties.iter().find(|(name, _)| alike(name, flag)));
-        found.map(|(name, schema)| (name.as_str(), self.at(schema)))
+        found.map(|(name, schema)| (name.as_str(), self.at_value(schema)))
     }
 
     /// Follows `$ref` within the tool's schema. A dangling reference becomes null, which accepts any
     /// value.
-    fn resolved(self) -> Self {
+    fn follow_reference(self) -> Self {
         let mut schema = self;
-        for _ in 0..MOST {
+        for _ in 0..MAX_REFERENCES {
             let Some(reference) = schema.here.get("$ref").and_then(Value::as_str) else {
                 break;
             };
@@ -111,14 +111,14 @@ impl<'s> Schema<'s> {
     fn branches(self) -> Vec<Self> {
         let mut waiting = vec![self];
         let mut found = Vec::new();
-        for _ in 0..MOST {
-            let Some(schema) = waiting.pop().map(Self::resolved) else {
+        for _ in 0..MAX_REFERENCES {
+            let Some(schema) = waiting.pop().map(Self::follow_reference) else {
                 break;
             };
             match schema.alternatives() {
                 Some(branches) => {
-                    let branches = branches.iter().rev().take(MOST);
-                    waiting.extend(branches.map(|branch| schema.at(branch)));
+                    let branches = branches.iter().rev().take(MAX_REFERENCES);
+                    waiting.extend(branches.map(|branch| schema.at_value(branch)));
                 }
                 None => found.push(schema),
             }
@@ -219,7 +219,7 @@ impl<'s> Schema<'s> {
         };
         let items = Self {
             inner: true,
-            ..self.at(items)
+            ..self.at_value(items)
         };
         let cast = values.into_iter().map(|value| items.cast(flag, value));
         let cast: Vec<Result<Value, Problem>> = cast.collect();
@@ -227,7 +227,7 @@ impl<'s> Schema<'s> {
     }
 
     fn one_of(self, flag: &str, value: Value) -> Result<Value, Problem> {
-        let Some(allowed) = self.allowed() else {
+        let Some(allowed) = self.allowed_values() else {
             return Ok(value);
         };
         // Without a type, `5` may be the string or the number, whichever is listed.
@@ -243,7 +243,7 @@ impl<'s> Schema<'s> {
         }
     }
 
-    fn allowed(self) -> Option<Vec<&'s Value>> {
+    fn allowed_values(self) -> Option<Vec<&'s Value>> {
         if let Some(only) = self.here.get("const") {
             return Some(vec![only]);
         }

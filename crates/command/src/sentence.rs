@@ -14,7 +14,7 @@ impl ProblemKind {
         Some(match self {
             Self::MissingFlags { .. } => "`--help` shows what each flag takes".to_owned(),
             Self::InvalidValue { value, allowed, .. } => one_of(value, allowed),
-            Self::InvalidValues { allowed, .. } => format!("any of {}", listed(allowed)),
+            Self::InvalidValues { allowed, .. } => format!("any of {}", list_words(allowed)),
             Self::InvalidType { flag, expected, .. } => return form(flag, expected),
             Self::UnknownSkill { near, .. } => did_you_mean(near.as_deref(), "")
                 .unwrap_or_else(|| "`get_skill` lists all skills".to_owned()),
@@ -35,7 +35,7 @@ impl ProblemKind {
             Self::InvalidFlag { .. } => {
                 "a flag is `--` and letters, digits, `-` or `_`; put a value in quotes".to_owned()
             }
-            Self::UnclosedQuote { quote, .. } => unclosed(*quote),
+            Self::UnclosedQuote { quote, .. } => unclosed_quote(*quote),
             Self::UnfinishedEscape => "write `\\\\` for a backslash".to_owned(),
             Self::CurlyQuote { .. } => "write `\"` or `'`".to_owned(),
             Self::ShellSyntax { .. } => {
@@ -63,7 +63,7 @@ impl fmt::Display for ProblemKind {
                 write!(f, "{} {verb} missing", list(flags, "--", "and"))
             }
             Self::InvalidValue { flag, value, .. } => {
-                write!(f, "`--{flag}` cannot be `{}`", shown(value))
+                write!(f, "`--{flag}` cannot be `{}`", shorten_value(value))
             }
             Self::InvalidValues { flag, values, .. } => {
                 write!(f, "`--{flag}` cannot be {}", list(values, "", "or"))
@@ -74,19 +74,23 @@ impl fmt::Display for ProblemKind {
                 expected,
             } => {
                 let expected = with_article(expected);
-                write!(f, "`--{flag}` must be {expected}, not `{}`", shown(value))
+                write!(
+                    f,
+                    "`--{flag}` must be {expected}, not `{}`",
+                    shorten_value(value)
+                )
             }
-            Self::UnknownSkill { name, .. } => write!(f, "unknown skill `{}`", shown(name)),
+            Self::UnknownSkill { name, .. } => write!(f, "unknown skill `{}`", shorten_value(name)),
             Self::MissingValue { flag } => write!(f, "`--{flag}` has no value"),
             Self::TooManyValues { flag, values } => {
                 write!(f, "`--{flag}` takes one value, not {}", values.len())
             }
-            Self::UnknownFlag { flag, .. } => write!(f, "unknown flag `--{}`", shown(flag)),
+            Self::UnknownFlag { flag, .. } => write!(f, "unknown flag `--{}`", shorten_value(flag)),
             Self::StrayPositional { word, .. } => {
-                write!(f, "`{}` belongs to no flag", shown(word))
+                write!(f, "`{}` belongs to no flag", shorten_value(word))
             }
             Self::ShortFlag { word, .. } | Self::InvalidFlag { word } => {
-                write!(f, "`{}` is not a flag", shown(word))
+                write!(f, "`{}` is not a flag", shorten_value(word))
             }
             Self::UnclosedQuote { quote, before } if before.is_empty() => {
                 write!(f, "the `{quote}` at the end is not closed")
@@ -111,21 +115,21 @@ impl fmt::Display for ProblemKind {
                 f.write_str("the command begins with an empty word")
             }
             Self::NoSkill { word } => {
-                let word = shown(word);
+                let word = shorten_value(word);
                 write!(
                     f,
                     "the command begins with `{word}`, not with the name of a skill"
                 )
             }
             Self::ExtraTopic { word } => {
-                let word = shown(word);
+                let word = shorten_value(word);
                 write!(f, "`{word}` is one word too many for `get_skill`")
             }
             Self::MissingHandler { skill, handler } => write!(
                 f,
                 "`{}` cannot be run: the handler `{}` is not available in this version",
-                shown(skill),
-                shown(handler)
+                shorten_value(skill),
+                shorten_value(handler)
             ),
             Self::InvalidCall { reason } => f.write_str(reason),
         }
@@ -139,7 +143,7 @@ impl StrayReason {
                 let flag = flag.as_deref().unwrap_or("flag");
                 format!(
                     "write the flag before its value: `--{flag} {}`",
-                    shown(word)
+                    shorten_value(word)
                 )
             }
             Self::TakesNone(flag) => format!("`--{flag}` takes no value"),
@@ -162,14 +166,14 @@ fn one_of(value: &str, allowed: &[String]) -> String {
     // Short words and numbers are rarely typos of each other, so no suggestion.
     let is_word = value.chars().count() > 2 && value.parse::<f64>().is_err();
     let near = nearest(value, allowed.iter().map(String::as_str)).filter(|_| is_word);
-    did_you_mean(near, "").unwrap_or_else(|| format!("one of {}", listed(allowed)))
+    did_you_mean(near, "").unwrap_or_else(|| format!("one of {}", list_words(allowed)))
 }
 
 fn did_you_mean(near: Option<&str>, dashes: &str) -> Option<String> {
     near.map(|near| format!("did you mean `{dashes}{near}`?"))
 }
 
-fn unclosed(quote: char) -> String {
+fn unclosed_quote(quote: char) -> String {
     if quote == '\'' {
         "close it; put text with an apostrophe in double quotes".to_owned()
     } else {
@@ -196,11 +200,11 @@ fn with_article(noun: &str) -> String {
 }
 
 /// The maximum number of names that a message lists.
-const MOST: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// Formats words as `a`, `b` and `c`.
 fn list(words: &[String], dashes: &str, and: &str) -> String {
-    let shown = marked(words, dashes);
+    let shown = mark_words(words, dashes);
     match shown.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} {and} {last}", rest.join(", ")),
         _ => shown.concat(),
@@ -208,23 +212,23 @@ fn list(words: &[String], dashes: &str, and: &str) -> String {
 }
 
 /// Formats words as `a`, `b`, `c`.
-fn listed(words: &[String]) -> String {
-    marked(words, "").join(", ")
+fn list_words(words: &[String]) -> String {
+    mark_words(words, "").join(", ")
 }
 
-fn marked(words: &[String], dashes: &str) -> Vec<String> {
-    let shown = words.iter().take(MOST);
+fn mark_words(words: &[String], dashes: &str) -> Vec<String> {
+    let shown = words.iter().take(MAX_NAMES);
     let mut shown: Vec<String> = shown
-        .map(|word| format!("`{dashes}{}`", self::shown(word)))
+        .map(|word| format!("`{dashes}{}`", self::shorten_value(word)))
         .collect();
-    if words.len() > MOST {
-        shown.push(format!("{} more", words.len() - MOST));
+    if words.len() > MAX_NAMES {
+        shown.push(format!("{} more", words.len() - MAX_NAMES));
     }
     shown
 }
 
 /// Shortens a value for messages: one line, at most 60 characters.
-pub(crate) fn shown(value: &str) -> String {
+pub(crate) fn shorten_value(value: &str) -> String {
     clip(value, 60).chars().map(plain).collect()
 }
 

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use crate::problem::{Problem, ProblemKind};
-use crate::sentence::shown;
+use crate::sentence::shorten_value;
 
 /// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +130,9 @@ impl Scanner<'_> {
             }
         }
         let span = start..self.at;
-        let problem = draft.problem().map(|kind| Problem::at(kind, span.clone()));
+        let problem = draft
+            .problem()
+            .map(|kind| Problem::new_at(kind, span.clone()));
         let literal = draft.bare.is_empty() || draft.bare.starts_with(QUOTED);
         let text = draft.text;
         Ok((
@@ -146,7 +148,7 @@ impl Scanner<'_> {
     fn single(&mut self, draft: &mut Draft) -> Result<(), Problem> {
         let inner = &self.text[self.at + 1..];
         let Some(length) = inner.find('\'') else {
-            return Err(self.unclosed('\''));
+            return Err(self.unclosed_quote('\''));
         };
         inner[..length].chars().for_each(|c| draft.push_quoted(c));
         self.at += length + 2;
@@ -172,7 +174,7 @@ impl Scanner<'_> {
                 _ => draft.push_quoted(c),
             }
         }
-        Err(self.unclosed('"'))
+        Err(self.unclosed_quote('"'))
     }
 
     fn escape(&mut self, draft: &mut Draft) -> Result<(), Problem> {
@@ -182,7 +184,7 @@ impl Scanner<'_> {
         }
         let Some(escaped) = self.rest().chars().nth(1) else {
             let span = self.at..self.text.len();
-            return Err(Problem::at(ProblemKind::UnfinishedEscape, span));
+            return Err(Problem::new_at(ProblemKind::UnfinishedEscape, span));
         };
         draft.push_quoted(escaped);
         self.at += 1 + escaped.len_utf8();
@@ -190,14 +192,14 @@ impl Scanner<'_> {
     }
 
     /// The span covers the quote and the rest of its line only; the text may be long.
-    fn unclosed(&self, quote: char) -> Problem {
+    fn unclosed_quote(&self, quote: char) -> Problem {
         let rest = self.rest();
         let line = rest.lines().next().unwrap_or(rest);
         let before = line.get(1..).unwrap_or_default().trim();
         let before: String = before.chars().take(20).collect();
-        let before = shown(&before);
+        let before = shorten_value(&before);
         let kind = ProblemKind::UnclosedQuote { quote, before };
-        Problem::at(kind, self.at..self.at + line.len().max(1))
+        Problem::new_at(kind, self.at..self.at + line.len().max(1))
     }
 
     fn rest(&self) -> &str {

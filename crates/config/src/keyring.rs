@@ -12,7 +12,7 @@ use deft_tools::Secret;
 use crate::host::{ProgramOutput, find_program, run_program};
 
 /// A locked keyring asks the user for its password, which takes time.
-const PATIENCE: Duration = Duration::from_mins(1);
+const UNLOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The program that accesses the keyring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Keyring {
     }
 
     fn run(&self, args: &[&str], input: &str) -> Result<ProgramOutput, String> {
-        let done = run_program(&self.program, args, input, PATIENCE)?;
+        let done = run_program(&self.program, args, input, UNLOCK_TIMEOUT)?;
         if done.ok {
             return Ok(done);
         }

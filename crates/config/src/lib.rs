@@ -36,6 +36,6 @@ pub use settings::{
     Allowance, BudgetConfig, ChannelKind, Config, Editor, EngineConfig, HookConfig, HookScheme,
     Kind, LogConfig, LogLimits, ModelConfig, NotifyConfig, Origin, Problem, ServerConfig, Setting,
     Settings, StorePath, TelemetryConfig, all_settings, bad_name, config_schema, find_settings,
-    kind_of, literal, read_value, shown, split_key,
+    format_path, kind_of, literal, read_value, split_key,
 };
 pub use sign_ins::{SignInState, SignIns};

@@ -17,7 +17,7 @@ pub(crate) enum Access {
 /// Replaces the content of the file atomically. A symbolic link stays a link.
 pub(crate) fn replace(path: &Path, text: &str, access: Access) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let fresh = beside(&path);
+    let fresh = temporary_path(&path);
     let mut how = OpenOptions::new();
     how.write(true).create_new(true);
     #[cfg(unix)]
@@ -40,7 +40,7 @@ pub(crate) fn replace(path: &Path, text: &str, access: Access) -> io::Result<()>
 }
 
 /// Returns a path in the same folder that no other process and no other thread uses.
-fn beside(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (process, number) = (std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed));

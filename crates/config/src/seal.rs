@@ -14,7 +14,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 const KEY_BYTES: usize = 32;
 /// Maximum size of a key file.
-const MOST_KEY_BYTES: u64 = 1024;
+const MAX_KEY_BYTES: u64 = 1024;
 
 /// The encryption key of a home.
 pub(crate) struct Seal(LessSafeKey);
@@ -25,7 +25,7 @@ impl Seal {
         if !path.exists() {
             create(path)?;
         }
-        let text = deft_registry::read_text(path, MOST_KEY_BYTES)
+        let text = deft_registry::read_text(path, MAX_KEY_BYTES)
             .map_err(|problem| format!("cannot read `{}`: {problem}", path.display()))?;
         let key = STANDARD.decode(text.trim()).ok();
         let key = key.and_then(|key| UnboundKey::new(&CHACHA20_POLY1305, &key).ok());

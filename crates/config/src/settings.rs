@@ -15,7 +15,7 @@ mod kind;
 mod lenient;
 mod list;
 mod logs;
-mod mind;
+mod models_and_budgets;
 mod problem;
 mod read;
 mod reference;
@@ -37,14 +37,14 @@ use deft_registry::{MAX_FILE_BYTES, read_text};
 use jiff::tz::TimeZone;
 
 pub use channel::ChannelKind;
-pub use check::{bad_name, shown};
+pub use check::{bad_name, format_path};
 pub use edit::{Editor, literal};
 pub use engine::EngineConfig;
 pub use hook::{HookConfig, HookScheme};
 pub use kind::Kind;
 pub use list::{Setting, all as all_settings, find as find_settings, split as split_key};
 pub use logs::{LogConfig, LogLimits};
-pub use mind::{Allowance, BudgetConfig, ModelConfig};
+pub use models_and_budgets::{Allowance, BudgetConfig, ModelConfig};
 pub use problem::Problem;
 pub use schema::schema as config_schema;
 pub use store::StorePath;
@@ -181,9 +181,9 @@ impl Settings {
 
 /// Returns the kind of value that the key at `path` takes; `None` if it is not a key.
 pub fn kind_of(path: &[String]) -> Option<Kind> {
-    match table::meaning(path) {
-        table::Meaning::Leaf(key) => Some(key.kind),
-        table::Meaning::Section | table::Meaning::Unknown => None,
+    match table::kind_of_path(path) {
+        table::PathKind::Leaf(key) => Some(key.kind),
+        table::PathKind::Section | table::PathKind::Unknown => None,
     }
 }
 

@@ -48,12 +48,12 @@ impl ZoneSources {
     fn read(&self) -> Host {
         let tz = self.tz.as_deref().map(|tz| tz.trim_start_matches(':'));
         let tz = tz.filter(|tz| !tz.trim().is_empty());
-        if let Some(zone) = tz.and_then(named) {
+        if let Some(zone) = tz.and_then(parse_name) {
             return Host { zone, doubt: None };
         }
         let linked = self.localtime.as_deref().and_then(Path::to_str);
-        let system = linked.and_then(named);
-        let system = system.or_else(|| self.timezone.as_deref().and_then(named));
+        let system = linked.and_then(parse_name);
+        let system = system.or_else(|| self.timezone.as_deref().and_then(parse_name));
         let nameless = system.is_none() && self.localtime.is_some();
         let zone = system.unwrap_or(TimeZone::UTC);
         let name = deft_schedule::zone_name(&zone);
@@ -73,7 +73,7 @@ impl ZoneSources {
 }
 
 /// Parses the name of a zone, or a path to its rules.
-fn named(text: &str) -> Option<TimeZone> {
+fn parse_name(text: &str) -> Option<TimeZone> {
     let name = match text.rsplit_once("zoneinfo/") {
         Some((_, name)) => name.trim_start_matches("posix/"),
         None => text,

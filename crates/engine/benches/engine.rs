@@ -89,7 +89,7 @@ fn engine(home: &Path, store: Arc<dyn Store>) -> Engine {
         clock: Arc::new(SystemClock),
         secrets: Arc::new(NoSecrets),
     };
-    let mut options = Options::at(home);
+    let mut options = Options::for_home(home);
     options.sessions = None;
     options.max_running = None;
     Engine::new(parts, options).unwrap()

@@ -196,7 +196,7 @@ fn restart(runtime: &Runtime, count: usize, misfire: &str, hours: Option<i64>) {
         let daemon = Daemon::start(&world, 64);
         let first = world.calls(1, slot).await;
         let ready = ms(begun);
-        let missed = world.settled().await;
+        let missed = world.count_decided().await;
         let all = ms(begun);
         daemon.end().await;
         show(
@@ -207,7 +207,7 @@ fn restart(runtime: &Runtime, count: usize, misfire: &str, hours: Option<i64>) {
             &[
                 ("opened", opened),
                 ("first call", ready),
-                ("all settled", all),
+                ("all decided", all),
                 ("rows", float(missed)),
                 ("calls", float(first.len())),
             ],

@@ -91,7 +91,7 @@ fn engine(home: &Path) -> Engine {
         clock: Arc::new(SystemClock),
         secrets: Arc::new(NoSecrets),
     };
-    let mut options = Options::at(home);
+    let mut options = Options::for_home(home);
     options.sessions = None;
     Engine::new(parts, options).unwrap()
 }

@@ -29,7 +29,7 @@ use crate::{Attention, Engine, Error, finish};
 /// # Errors
 ///
 /// [`Error::KeyTaken`] if the key belongs to a run of another skill.
-fn existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
+fn admit_existing(fire: &Fire, run: RunRow) -> Result<Admission, Error> {
     if run.skill == fire.skill || fire.key.is_none() {
         return Ok(Admission::Existing(run));
     }
@@ -54,7 +54,7 @@ struct Draft {
 /// A run that is stored, and its next step.
 pub enum AdmittedRun {
     /// It has ended at once, or existed already.
-    Over(Admission),
+    NotLeased(Admission),
     /// The caller must drive it.
     Leased(Box<LeasedRun>),
     /// It waits for its turn.
@@ -69,7 +69,7 @@ pub struct LeasedRun {
     /// The row of its skill, if known.
     pub skill: Option<Arc<SkillRow>>,
     /// Its permit of the pool.
-    pub place: Option<OwnedSemaphorePermit>,
+    pub permit: Option<OwnedSemaphorePermit>,
 }
 
 impl LeasedRun {
@@ -81,7 +81,7 @@ impl LeasedRun {
 
 /// Returns the error for a skill that has advanced past the slot of the fire.
 fn stale(fire: &Fire) -> Error {
-    Error::SlotGone {
+    Error::SlotAlreadyHandled {
         skill: fire.skill.clone(),
     }
 }
@@ -99,15 +99,15 @@ impl Engine {
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         let id = new_run_id();
         let mut new = inner.new_run(&fire, &pinned, &inputs, id, None);
-        new.aside = inner.prepared(&fire, &new_nonce(&fire));
+        new.aside = inner.prepared_event(&fire, &new_nonce(&fire));
         inner.keep(&pinned).await?;
         Ok(match inner.parts.store.admit(new).await? {
             AdmissionResult::New { run, cancelled, .. } => {
-                inner.replaced(&cancelled, &run.id).await?;
+                inner.stop_replaced(&cancelled, &run.id).await?;
                 inner.base.bells().runs.notify_waiters();
                 Admission::Run(run)
             }
-            AdmissionResult::Existing(run) => existing(&fire, run)?,
+            AdmissionResult::Existing(run) => admit_existing(&fire, run)?,
             AdmissionResult::Stale => return Err(stale(&fire)),
         })
     }
@@ -115,7 +115,7 @@ impl Engine {
     /// Stores a run and drives it here until it ends or waits for a person.
     pub async fn run(&self, fire: Fire, attention: Attention) -> Result<Admission, Error> {
         match self.begin(fire, &attention).await? {
-            AdmittedRun::Over(admission) => Ok(admission),
+            AdmittedRun::NotLeased(admission) => Ok(admission),
             AdmittedRun::Leased(begun) => self.drive_leased(begun, attention).await,
             AdmittedRun::Queued(run) => Box::pin(self.wait_and_drive(run, attention)).await,
         }
@@ -143,11 +143,13 @@ impl Engine {
         let (batch, events) = draft.journal.take(then);
         let claim = inner.first_claim(batch);
         let mut new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
-        new.aside = inner.prepared(&fire, &draft.nonce);
+        new.aside = inner.prepared_event(&fire, &draft.nonce);
         // The content first: a run must never exist without the skill it is pinned to.
         inner.keep(&draft.pinned).await?;
         let (run, lease) = match inner.parts.store.admit(new).await? {
-            AdmissionResult::Existing(run) => return existing(&fire, run).map(AdmittedRun::Over),
+            AdmissionResult::Existing(run) => {
+                return admit_existing(&fire, run).map(AdmittedRun::NotLeased);
+            }
             AdmissionResult::Stale => return Err(stale(&fire)),
             AdmissionResult::New {
                 run,
@@ -155,7 +157,7 @@ impl Engine {
                 first_seq,
                 cancelled,
             } => {
-                inner.replaced(&cancelled, &run.id).await?;
+                inner.stop_replaced(&cancelled, &run.id).await?;
                 if let (Some(_), Some(first_seq)) = (&lease, first_seq) {
                     draft.journal.keep(&events, has_notice(&fire.writes));
                     inner.publish_all(&run.id, &run.skill, first_seq, events);
@@ -170,7 +172,7 @@ impl Engine {
                 run,
                 lease,
                 skill: None,
-                place: None,
+                permit: None,
             })),
             None => AdmittedRun::Queued(run),
         })
@@ -188,10 +190,10 @@ impl Engine {
             run,
             lease,
             skill,
-            place,
+            permit,
         } = *begun;
         let id = run.id.clone();
-        if let (Some(finished), false) = (draft.machine.finished(), draft.pinned.has_row()) {
+        if let (Some(finished), false) = (draft.machine.end(), draft.pinned.has_row()) {
             inner.log_session(&run, finished, inner.now());
         } else {
             let secrets = draft
@@ -202,9 +204,9 @@ impl Engine {
             let patience = inner.patience(&draft.pinned, &run);
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
                 .with_deadline(deadline)
-                .patient(patience)
+                .with_tools_deadline(patience)
                 .with_skill_row(skill)
-                .with_permit(place)
+                .with_permit(permit)
                 .drive(begun)
                 .await?;
             if let DriveOutcome::Finished(row) = driven {
@@ -298,10 +300,10 @@ impl Inner {
         }
         let decided = machine.advance(now, &RouterFacts(self));
         journal.extend(now, decided);
-        let asked = machine.outstanding();
+        let asked = machine.asks_in_flight();
         let asked = asked.iter().filter_map(|action| question(&id, 0, action));
         journal.write(asked.map(|question| Write::Ask(approval(&question, now))));
-        let then = match machine.finished() {
+        let then = match machine.end() {
             // The driver decides the effects of the end on a stored skill.
             Some(finished) if !pinned.has_row() => RunState::Finish(finish::row(finished, now)),
             Some(_) | None => RunState::Continue,
@@ -323,7 +325,7 @@ impl Inner {
     }
 
     /// Returns the event with facts that the driver needs and the row lacks, if any.
-    fn prepared(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
+    fn prepared_event(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
         let told = fire.workspace_uri.is_some()
@@ -388,7 +390,7 @@ impl Inner {
             aside: Vec::new(),
             writes: fire.writes.clone(),
             closing: match overlap {
-                Overlap::CancelOther => finish::closing(&format!("run `{run}`"), None, at)
+                Overlap::CancelOther => finish::closing_events(&format!("run `{run}`"), None, at)
                     .iter()
                     .map(|event| encode_event(at, event))
                     .collect(),
@@ -400,7 +402,7 @@ impl Inner {
 
     /// Stops runs that another one replaces: drivers in this process are cancelled, and listeners get the
     /// end of runs without a driver.
-    async fn replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
+    async fn stop_replaced(&self, others: &[RunId], by: &RunId) -> Result<(), Error> {
         for other in others {
             // The driver of a run publishes its end.
             if !self.stop(other, &format!("run {by}, which replaces it")) {

@@ -88,7 +88,7 @@ impl AgentResult {
                 match result {
                     Ok(answer) => {
                         let (model, cost) = (answer.model, answer.cost);
-                        machine.replied(&agent, turn, answer.reply, model, cost, ms)
+                        machine.reply_event(&agent, turn, answer.reply, model, cost, ms)
                     }
                     Err(failure) => machine.silent(&agent, turn, failure),
                 }
@@ -98,7 +98,7 @@ impl AgentResult {
                 call,
                 result,
                 ms,
-            } => machine.returned(&agent, turn, call, result, ms),
+            } => machine.return_event(&agent, turn, call, result, ms),
             Self::Answered {
                 span: Span { agent, turn },
                 call,
@@ -111,7 +111,7 @@ impl AgentResult {
                         person: ask::is_person(&by),
                         by,
                     };
-                    machine.answered(&agent, turn, call, reply)
+                    machine.answer_event(&agent, turn, call, reply)
                 }
                 None => return RecordableResult::Unanswered(question),
             },

@@ -34,12 +34,12 @@ impl From<Answer> for Response {
 }
 
 /// A response that arrives later; `None` if the person left without giving one.
-pub type Responds = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
+pub type PendingResponse = Pin<Box<dyn Future<Output = Option<Response>> + Send>>;
 
 /// A person who can answer right now.
 pub trait Asker: Send + Sync + 'static {
     /// Asks the person.
-    fn ask(&self, question: Question) -> Responds;
+    fn ask(&self, question: Question) -> PendingResponse;
 
     /// The name of the person for the record.
     fn name(&self) -> String {
@@ -59,7 +59,7 @@ pub struct Attention {
     /// at the terminal, whose process waits itself.
     pub parks: bool,
     /// Receives the answers of the run's agent while they are written.
-    pub hear: Option<Hear>,
+    pub listener: Option<DeltaListener>,
     /// Receives the id of the run as soon as it is admitted.
     pub admitted: Option<Arc<OnceLock<RunId>>>,
     /// Collects the events of the run for a caller that shows them when it has ended.
@@ -75,4 +75,4 @@ impl Attention {
 }
 
 /// Receives an answer of the model while it is written.
-pub type Hear = Arc<dyn Fn(Delta) + Send + Sync>;
+pub type DeltaListener = Arc<dyn Fn(Delta) + Send + Sync>;

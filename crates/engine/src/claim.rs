@@ -16,7 +16,7 @@ use crate::secrets::{RunSecrets, taken_over};
 use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
 
 /// How often a run that waits for its turn is checked.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Engine {
     /// Claims and drives due runs, one after another, until none is due.
@@ -47,7 +47,8 @@ impl Engine {
         Ok(inner.parts.store.claim(claim).await?)
     }
 
-    /// Ends a run whose driver is gone. If the run can be claimed, its interrupted calls are resolved first.
+    /// Ends a run whose driver process has exited. If the run can be claimed, its interrupted calls are resolved
+    /// first.
     pub(crate) async fn close_orphan(&self, run: &RunId, by: &str) -> Result<CancelState, Error> {
         if let Some(claimed) = self.claim(Some(run.clone())).await? {
             self.drive_claimed(claimed, Attention::default()).await?;
@@ -72,7 +73,7 @@ impl Engine {
             if self.store().run(run).await?.is_none_or(over) {
                 return Ok(());
             }
-            let later = self.inner.now().saturating_add(LOOK_AGAIN);
+            let later = self.inner.now().saturating_add(TURN_POLL_INTERVAL);
             let later = later.unwrap_or(Timestamp::MAX);
             self.inner.parts.clock.sleep_until(later).await;
         }
@@ -128,13 +129,13 @@ impl Engine {
         let inner = &self.inner;
         let pinned = inner
             .library
-            .pinned(&claimed.run.skill, &claimed.run.revision)
+            .find_pinned(&claimed.run.skill, &claimed.run.revision)
             .await?;
         if claimed.run.cancel_by.is_none() {
             inner.learn_tools(&pinned).await;
         }
         let events = decode_events(&claimed.run.id, &claimed.events)?;
-        let nested = inner.nested(&claimed.run.skill, &events).await?;
+        let nested = inner.nested_plans(&claimed.run.skill, &events).await?;
         let nested_secrets: Vec<String> = nested
             .values()
             .flat_map(|plan| plan.secrets().to_vec())
@@ -200,10 +201,10 @@ impl Engine {
             attention,
         )
         .with_deadline(deadline)
-        .thinking(agents)
-        .patient(patience);
+        .with_agents(agents)
+        .with_tools_deadline(patience);
         tracing::debug!(run = %driver.run(), "driving");
-        driver.recorded(now, recorded);
+        driver.record_applied(now, recorded);
         if interrupted_at.is_some() {
             // Before the first turn, which would store the open question of an agent a second time.
             driver.store_recorded().await?;
@@ -251,14 +252,14 @@ fn cut_off(
     recorded: &mut Vec<Event>,
 ) -> Vec<Ask> {
     let mut again = Vec::new();
-    for action in machine.outstanding() {
+    for action in machine.asks_in_flight() {
         match action {
             // The machine of the agent knows which of its requests were in flight.
             Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
                 again.push(action);
             }
             Ask::Call { path, attempt, .. } => {
-                let event = machine.interrupted(&path, attempt, now);
+                let event = machine.interruption_event(&path, attempt, now);
                 if machine.apply(now, &event).is_ok() {
                     recorded.push(event);
                 }
@@ -301,7 +302,7 @@ impl Inner {
         };
         let now = self.now();
         let first = row.cancel_by.as_deref().unwrap_or(by);
-        let closing = finish::closing(first, row.started_at, now);
+        let closing = finish::closing_events(first, row.started_at, now);
         let closing = closing.iter().map(|event| encode(now, event)).collect();
         let state = store.cancel_with(run, by, now, closing).await?;
         if matches!(state, CancelState::Done(_)) {
@@ -311,7 +312,7 @@ impl Inner {
     }
 
     /// Returns the plans of the skills that a run has entered, by revision.
-    pub(crate) async fn nested(
+    pub(crate) async fn nested_plans(
         &self,
         skill: &str,
         events: &[(Timestamp, Event)],
@@ -321,7 +322,7 @@ impl Inner {
             if let Event::Entered { revision, .. } = event
                 && !nested.contains_key(revision)
             {
-                let pinned = self.library.pinned(skill, revision).await?;
+                let pinned = self.library.find_pinned(skill, revision).await?;
                 nested.insert(revision.clone(), pinned.plan);
             }
         }

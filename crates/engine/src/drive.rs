@@ -40,8 +40,8 @@ pub enum DriveOutcome {
     GivenUp,
 }
 
-/// Why the loop of turns stopped.
-enum TurnOutcome {
+/// Why the loop of the driver ended.
+enum DriverLoopEnd {
     /// With a summary of the model costs.
     Ended(Finish, Option<String>),
     Parked,
@@ -58,17 +58,17 @@ pub(crate) struct Driver {
     attention: Attention,
     stop: Stop,
     /// Cancels each action in flight.
-    halts: HashMap<Path, CancellationToken>,
+    cancel_tokens: HashMap<Path, CancellationToken>,
     tasks: FuturesUnordered<BoxFuture<'static, ActionResult>>,
     /// Agents by step, and their requests to perform next.
     agents: HashMap<Path, StepAgent>,
-    thoughts: Vec<(Path, deft_agent::Request)>,
+    agent_requests: Vec<(Path, deft_agent::Request)>,
     /// Whether the step of an agent has ended, so that the interpreter must advance.
     agent_ended: bool,
     /// The reaction of the skill to a spent budget, once one is spent.
     exhausted: Option<ExhaustedAction>,
     /// An agent's step that cannot be paid for or has no work, if the run has done nothing before it.
-    unpaid: Option<Path>,
+    over_budget_step: Option<Path>,
     /// Calls and sleeps in flight; `unanswered` are questions that no one in this process can answer.
     calling: usize,
     sleeping: Vec<Timestamp>,
@@ -78,12 +78,12 @@ pub(crate) struct Driver {
     /// When the time limit of the run is reached.
     deadline: Option<Timestamp>,
     /// Until when the run waits for a missing tool, and the failure that names it.
-    patient_until: Option<Timestamp>,
+    tools_deadline: Option<Timestamp>,
     blocked_by: Option<Failure>,
     /// The row of the skill when the run started, if known.
     skill: Option<Arc<SkillRow>>,
     /// The permit of the pool, held while the run does work.
-    place: Option<OwnedSemaphorePermit>,
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 /// Facts for the interpreter, from the router and from the rights of agents.
@@ -113,10 +113,10 @@ impl Driver {
         Self {
             engine: Arc::clone(engine),
             deadline: None,
-            patient_until: None,
+            tools_deadline: None,
             blocked_by: None,
             skill: None,
-            place: None,
+            permit: None,
             run,
             lease,
             machine,
@@ -124,13 +124,13 @@ impl Driver {
             performer,
             attention,
             stop,
-            halts: HashMap::new(),
+            cancel_tokens: HashMap::new(),
             tasks: FuturesUnordered::new(),
             agents: HashMap::new(),
-            thoughts: Vec::new(),
+            agent_requests: Vec::new(),
             agent_ended: false,
             exhausted: None,
-            unpaid: None,
+            over_budget_step: None,
             calling: 0,
             sleeping: Vec::new(),
             waits: Vec::new(),
@@ -150,8 +150,8 @@ impl Driver {
     }
 
     /// Sets how long the run waits for missing tools instead of ending.
-    pub(crate) fn patient(mut self, until: Option<Timestamp>) -> Self {
-        self.patient_until = until.filter(|_| self.attention.parks);
+    pub(crate) fn with_tools_deadline(mut self, until: Option<Timestamp>) -> Self {
+        self.tools_deadline = until.filter(|_| self.attention.parks);
         self
     }
 
@@ -162,13 +162,13 @@ impl Driver {
     }
 
     /// Sets the permit that the run holds.
-    pub(crate) fn with_permit(mut self, place: Option<OwnedSemaphorePermit>) -> Self {
-        self.place = place;
+    pub(crate) fn with_permit(mut self, permit: Option<OwnedSemaphorePermit>) -> Self {
+        self.permit = permit;
         self
     }
 
     /// Adds events that are applied already, to be stored with the next batch.
-    pub(crate) fn recorded(&mut self, at: Timestamp, events: Vec<Event>) {
+    pub(crate) fn record_applied(&mut self, at: Timestamp, events: Vec<Event>) {
         self.journal.extend(at, events);
     }
 
@@ -184,8 +184,8 @@ impl Driver {
         if self.machine.has_authority() {
             self.engine.agents.read_grants_again().await;
         }
-        let result = self.turns(begun).await;
-        // The run is over, so remaining work is cancelled.
+        let result = self.run_loop(begun).await;
+        // The driver stops here, so calls in flight are cancelled.
         self.performer.halt.cancel();
         self.engine.unregister(&self.run.id);
         if let Err(Error::Store(error)) = &result
@@ -194,27 +194,27 @@ impl Driver {
             self.engine.give_back(self.lease.clone()).await;
         }
         Ok(match result? {
-            TurnOutcome::Ended(finish, usage) => {
-                DriveOutcome::Finished(Box::new(finish::ended(self.run, finish, usage)))
+            DriverLoopEnd::Ended(finish, usage) => {
+                DriveOutcome::Finished(Box::new(finish::ended_row(self.run, finish, usage)))
             }
-            TurnOutcome::Parked => DriveOutcome::Parked,
+            DriverLoopEnd::Parked => DriveOutcome::Parked,
         })
     }
 
-    async fn turns(&mut self, mut actions: Vec<Ask>) -> Result<TurnOutcome, Error> {
+    async fn run_loop(&mut self, mut actions: Vec<Ask>) -> Result<DriverLoopEnd, Error> {
         loop {
             let now = self.engine.now();
             let facts = RouterFacts(&self.engine);
             let decided = self.machine.advance(now, &facts);
             self.journal.extend(now, decided);
             let fresh = self.machine.take_asks();
-            if let Some(finished) = self.machine.finished() {
+            if let Some(finished) = self.machine.end() {
                 let ending = EndedRun {
                     run: &self.run,
                     lease: &self.lease,
                     finished,
                     recovery: self.machine.recovery(),
-                    told: finish::has_told(
+                    notified: finish::has_notified(
                         &self.machine,
                         self.engine.options.channel_tool.as_deref(),
                     ),
@@ -224,10 +224,10 @@ impl Driver {
                 };
                 // Only the end is left to store. The next run that gets the permit is stored after it, in the
                 // same commit when many runs end at once.
-                self.place = None;
+                self.permit = None;
                 let (stored, usage) = self.engine.commit_end(&ending, &mut self.journal).await?;
                 self.engine.log_session(&self.run, finished, now);
-                return Ok(TurnOutcome::Ended(stored, usage));
+                return Ok(DriverLoopEnd::Ended(stored, usage));
             }
             self.note_questions(now, &fresh);
             if self.must_be_stored(&fresh) {
@@ -256,13 +256,13 @@ impl Driver {
             if std::mem::take(&mut self.agent_ended) || unstored {
                 continue;
             }
-            for (path, thought) in std::mem::take(&mut self.thoughts) {
-                self.perform_thought(path, thought);
+            for (path, request) in std::mem::take(&mut self.agent_requests) {
+                self.perform_request(path, request);
             }
-            if let Some(then) = self.parking(now) {
+            if let Some(then) = self.parked_state(now) {
                 self.notify_about_wait(now).await;
                 self.commit(then).await?;
-                return Ok(TurnOutcome::Parked);
+                return Ok(DriverLoopEnd::Parked);
             }
             self.wait().await?;
         }
@@ -279,9 +279,9 @@ impl Driver {
     }
 
     fn must_be_stored(&self, actions: &[Ask]) -> bool {
-        let mut thoughts = self.thoughts.iter();
+        let mut agent_requests = self.agent_requests.iter();
         actions.iter().any(must_be_stored)
-            || thoughts.any(|(_, thought)| agent_step::must_be_stored(thought))
+            || agent_requests.any(|(_, request)| agent_step::must_be_stored(request))
     }
 
     fn question(&self, action: &Ask) -> Option<Question> {
@@ -303,7 +303,7 @@ impl Driver {
         let mut performer = self.performer.clone();
         performer.halt = self.performer.halt.child_token();
         let halt = performer.halt.clone();
-        self.halts.insert(path(&action).clone(), halt);
+        self.cancel_tokens.insert(path(&action).clone(), halt);
         let action = match action {
             Ask::Call {
                 path,
@@ -381,8 +381,8 @@ impl Driver {
     }
 
     /// Returns the parked state if the run has nothing left to do but wait.
-    fn parking(&self, now: Timestamp) -> Option<RunState> {
-        if self.calling > 0 || self.machine.stopping().is_some() {
+    fn parked_state(&self, now: Timestamp) -> Option<RunState> {
+        if self.calling > 0 || self.machine.stop_reason().is_some() {
             return None;
         }
         let first = self.sleeping.iter().min().copied();
@@ -441,7 +441,7 @@ impl Driver {
 
     /// Waits for the next result; `None` if the run has to stop.
     async fn next(&mut self) -> Option<ActionResult> {
-        let stopping = self.machine.stopping().is_some();
+        let stopping = self.machine.stop_reason().is_some();
         let due = self
             .deadline
             .into_iter()

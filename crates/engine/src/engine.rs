@@ -86,7 +86,7 @@ impl Stop {
 const LIVE_EVENTS: usize = 4096;
 
 /// How often a process that drives runs checks for requests to stop.
-const LOOK_AROUND: Duration = Duration::from_millis(250);
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Engine {
     /// Builds an engine, and takes the lock file of this process.
@@ -185,7 +185,7 @@ impl Engine {
         self.inner.live.subscribe()
     }
 
-    /// Whether the process that drove a run is gone without having finished it.
+    /// Whether the process that drove a run has exited without finishing it.
     pub fn is_abandoned(&self, run: &RunRow) -> bool {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
@@ -252,7 +252,7 @@ impl Engine {
             return Ok(state);
         };
         self.inner.stop(run, by);
-        // The process that drove the run is gone, so it cannot see the request.
+        // The process that drove the run has exited, so it cannot see the request.
         let orphan = row
             .owner
             .clone()
@@ -277,7 +277,7 @@ impl Engine {
             if inner.is_idle() {
                 driving.await;
             }
-            let next = inner.now().saturating_add(LOOK_AROUND);
+            let next = inner.now().saturating_add(STOP_POLL_INTERVAL);
             let next = next.unwrap_or(Timestamp::MAX);
             inner.parts.clock.sleep_until(next).await;
             if inner.is_idle() {
@@ -360,7 +360,7 @@ impl Inner {
         }
     }
 
-    pub(crate) fn abandoned(&self) -> MutexGuard<'_, Vec<Lease>> {
+    pub(crate) fn abandoned_leases(&self) -> MutexGuard<'_, Vec<Lease>> {
         self.abandoned.lock()
     }
 

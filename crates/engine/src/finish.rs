@@ -41,7 +41,7 @@ pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
 }
 
 /// Returns the row of a run after its end is stored, without reading it back.
-pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
+pub(crate) fn ended_row(mut run: RunRow, finish: Finish, usage: Option<String>) -> RunRow {
     run.status = RunStatus::Done;
     run.outcome = Some(finish.outcome);
     run.outputs = finish.outputs;
@@ -56,7 +56,7 @@ pub(crate) fn ended(mut run: RunRow, finish: Finish, usage: Option<String>) -> R
 }
 
 /// Returns the last events of a run that ends without a driver.
-pub(crate) fn closing(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
+pub(crate) fn closing_events(by: &str, started: Option<Timestamp>, at: Timestamp) -> Vec<Event> {
     let failure = Failure::new(FailureClass::Cancelled, format!("cancelled by {by}"));
     let took = started.map_or(0, |started| at.as_millisecond() - started.as_millisecond());
     let finished = RunEnd {
@@ -79,7 +79,7 @@ pub(crate) struct EndedRun<'a> {
     /// The latest interruption of the run.
     pub(crate) recovery: Option<Recovery>,
     /// Whether the run has sent a notice itself.
-    pub(crate) told: bool,
+    pub(crate) notified: bool,
     /// The reaction of the skill to a spent budget, if the run ended because of that.
     pub(crate) exhausted: Option<ExhaustedAction>,
     /// The row of the skill when the run started, if known.
@@ -118,7 +118,7 @@ pub(crate) fn write_notice(notice: &Notice, at: Timestamp) -> Write {
 }
 
 /// Whether a run has sent a message to people with a tool, including the tool that `channel` names.
-pub(crate) fn has_told(machine: &Machine, channel: Option<&str>) -> bool {
+pub(crate) fn has_notified(machine: &Machine, channel: Option<&str>) -> bool {
     let mut telling = TELLING.into_iter().chain(channel);
     telling.any(|tool| machine.has_called(tool))
 }
@@ -133,7 +133,7 @@ impl Inner {
     ) -> Result<(Finish, Option<String>), Error> {
         let pinned = self
             .library
-            .pinned(&ending.run.skill, &ending.run.revision)
+            .find_pinned(&ending.run.skill, &ending.run.revision)
             .await?;
         let (mut batch, events) = journal.take(RunState::Continue);
         if ending.finished.outcome != Outcome::Success {
@@ -240,7 +240,7 @@ impl Inner {
             failure: ending.finished.failure(),
             summary: summary(ending.finished),
             recovery: ending.recovery,
-            told: ending.told,
+            notified: ending.notified,
             exhausted: ending.exhausted,
             outage: self.outage_as_known(ending, &row).await?,
             at: ending.at,
@@ -275,7 +275,7 @@ impl Inner {
         match self.known_outage(ending, row).await {
             Err(error @ Error::Unreadable { .. }) => {
                 tracing::error!(%error, "cannot update the incident of a finished run");
-                Ok(KnownOutage::No)
+                Ok(KnownOutage::Unknown)
             }
             known => known,
         }
@@ -298,9 +298,9 @@ impl Inner {
             (Outcome::Success, _) if alerted.is_some() => {
                 let ended = self.incidents.end_for(&row.text.skill, at).await?;
                 Ok(match ended {
-                    None => KnownOutage::No,
-                    Some(ended) if ended.told_elsewhere => KnownOutage::Told,
-                    Some(ended) => KnownOutage::Over(ended.others),
+                    None => KnownOutage::Unknown,
+                    Some(ended) if ended.notified_elsewhere => KnownOutage::Notified,
+                    Some(ended) => KnownOutage::Ended(ended.others),
                 })
             }
             (Outcome::Error | Outcome::Blocked | Outcome::Interrupted, Some(outage))
@@ -309,12 +309,12 @@ impl Inner {
                 let (skill, run) = (&row.text.skill, run.id.as_str());
                 let known = self.incidents.join(outage, skill, run, at).await?;
                 Ok(if known {
-                    KnownOutage::Told
+                    KnownOutage::Notified
                 } else {
-                    KnownOutage::No
+                    KnownOutage::Unknown
                 })
             }
-            _ => Ok(KnownOutage::No),
+            _ => Ok(KnownOutage::Unknown),
         }
     }
 
@@ -346,13 +346,13 @@ impl Inner {
         };
         let zone = self.base.host_zone();
         let error = finished.error.as_ref();
-        let place = session_log::Place {
+        let settings = session_log::LogSettings {
             folder,
             zone: &zone,
             max_age: self.options.sessions_max_age,
         };
         let written = session_log::append(
-            &place,
+            &settings,
             at,
             run,
             &finished.outcome.to_string(),

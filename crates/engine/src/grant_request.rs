@@ -41,7 +41,7 @@ impl GrantRequest<'_> {
             Some(pattern) => AllowedArguments::Like(pattern.clone()),
             None => AllowedArguments::Exactly,
         };
-        let (id, digest, pattern) = place.bound(&allowed);
+        let (id, digest, pattern) = place.grant_identity(&allowed);
         Ok(Grant {
             id,
             skill: self.skill.to_owned(),

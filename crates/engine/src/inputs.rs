@@ -30,7 +30,7 @@ impl Inner {
         }
         let snapshot = self.library.snapshot();
         let commands = self.library.commands(&*snapshot);
-        let checked = commands.checked(&pinned.skill, given.clone());
+        let checked = commands.check_arguments(&pinned.skill, given.clone());
         checked.map_err(Error::Flags)
     }
 }

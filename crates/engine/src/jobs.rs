@@ -73,7 +73,11 @@ impl Engine {
 
     /// Returns a job in the words of the seeds.
     pub async fn job(&self, run: &RunRow) -> Result<JobView, Error> {
-        let skill = self.inner.library.pinned(&run.skill, &run.revision).await;
+        let skill = self
+            .inner
+            .library
+            .find_pinned(&run.skill, &run.revision)
+            .await;
         let name = skill.map_or_else(|_| JOB_SKILL.to_owned(), |pinned| pinned.skill.name.clone());
         let duration = run
             .finished_at
@@ -108,7 +112,7 @@ impl Engine {
 
     /// Returns since when jobs are halted; `None` if they are not.
     pub async fn jobs_halted(&self) -> Result<Option<Timestamp>, Error> {
-        Ok(self.store().held(JOB_SKILL).await?)
+        Ok(self.store().held_since(JOB_SKILL).await?)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`Engine`] is the handle for all front ends. A fire is admitted (`admit`), leased (`claim`), driven
 //! (`drive`): the interpreter decides what to do, `perform` does it, `record` stores the result, and `finish`
-//! ends the run. `recover` finds runs whose driver is gone.
+//! ends the run. `recover` finds runs whose driver process has exited.
 //!
 //! Not here: the library of skills (`deft-library`), rights of agents (`deft-agents`), when skills fire
 //! (`deft-scheduler`), and the order of steps in a run (`deft-workflow`).
@@ -47,9 +47,9 @@ mod transcript;
 mod waiting;
 
 pub use admit::{AdmittedRun, LeasedRun, new_run_id};
-pub use agent::{AnswerState, ChatAnswer, Say, UnansweredMessage, UndoneExchange, tier};
+pub use agent::{AnswerState, ChatAnswer, NewChatMessage, UnansweredMessage, UndoneExchange, tier};
 pub use ask::AnswerReceipt;
-pub use attention::{Asker, Attention, Hear, Responds, Response};
+pub use attention::{Asker, Attention, DeltaListener, PendingResponse, Response};
 pub use deft_agents::{
     AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
     allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,

@@ -60,7 +60,7 @@ pub struct Options {
 
 impl Options {
     /// Returns the defaults, for a folder that holds everything.
-    pub fn at(home: &std::path::Path) -> Self {
+    pub fn for_home(home: &std::path::Path) -> Self {
         Self {
             owners: home.join("data").join("owners"),
             spill: home.join("data").join("results"),

@@ -30,7 +30,8 @@ impl Engine {
             };
             // `deft-records` repairs and reports wrong arguments.
             let definition =
-                Definition::new(schema.name, schema.description, effects, schema.input).unchecked();
+                Definition::new(schema.name, schema.description, effects, schema.input)
+                    .skip_check();
             // The router belongs to the engine, so its tools must not keep the engine alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()
@@ -101,7 +102,7 @@ impl Engine {
                 Ok(json!(self.stored_result(stored).await?))
             }
             "memory_update_skill" => {
-                let (target, changes) = wanted(args)?;
+                let (target, changes) = split_target(args)?;
                 let stored = self
                     .library()
                     .update_skill_as(&target, &changes, by)
@@ -110,9 +111,9 @@ impl Engine {
             }
             "memory_list_skills" => Ok(json!(self.list_result(args).await?)),
             "memory_get_skill" => {
-                let (target, _) = wanted(args)?;
+                let (target, _) = split_target(args)?;
                 let row = match self.inner.library.look_up_target(&target).await? {
-                    NamedSkill::Record(row) | NamedSkill::Gone(row) => row,
+                    NamedSkill::Record(row) | NamedSkill::FileMissing(row) => row,
                     NamedSkill::File(loaded, row) => self.inner.row_or_new(&loaded, row),
                 };
                 Ok(json!(SkillResult {
@@ -121,7 +122,7 @@ impl Engine {
                 }))
             }
             "memory_delete_skill" => {
-                let (target, _) = wanted(args)?;
+                let (target, _) = split_target(args)?;
                 let row = self.library().delete_skill_as(&target, by).await?;
                 let skill = &row.text.skill;
                 let note = match row.text.origin {
@@ -191,7 +192,7 @@ impl Engine {
     }
 
     /// Returns the rows of file skills that match, timed ones first, including skills that the store does not
-    /// have and skills whose file is gone. Man pages are excluded: they are commands, which `get_skill`
+    /// have and skills whose file was removed. Man pages are excluded: they are commands, which `get_skill`
     /// lists.
     async fn list_files(&self, filter: &SkillFilter) -> Result<Vec<SkillRow>, Error> {
         self.inner.library.read_overlays().await?;
@@ -248,7 +249,7 @@ impl Inner {
 }
 
 /// Returns the skill that the arguments name, and the other arguments.
-fn wanted(args: &Object) -> Result<(Target, Object), Error> {
+fn split_target(args: &Object) -> Result<(Target, Object), Error> {
     match target(args) {
         (Some(target), rest) => Ok((target, rest)),
         (None, _) => Err(Error::NoTarget),

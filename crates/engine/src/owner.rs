@@ -129,7 +129,7 @@ impl Owner {
     }
 
     /// Whether the owner belongs to a boot that has used this home. The list of boots survives a reboot,
-    /// after which the lock file may be gone.
+    /// after which the lock file may be removed.
     fn is_of_this_home(&self, owner: &str) -> bool {
         let marker = self.folder.join("boots");
         let boot = owner.split('-').next().unwrap_or(owner);

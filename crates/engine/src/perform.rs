@@ -28,7 +28,7 @@ use crate::secrets::RunSecrets;
 use crate::trace::RunTrace;
 
 /// Number of bytes that remain of a failure's message when it is too long.
-const MOST_WORDS: usize = 2000;
+const MAX_MESSAGE_CHARS: usize = 2000;
 
 /// The result of an action.
 pub(crate) enum ActionResult {
@@ -55,10 +55,10 @@ pub(crate) enum ActionResult {
         until: Timestamp,
     },
     /// The result of an agent's request.
-    Thought {
+    AgentStep {
         path: Path,
         attempt: u32,
-        came: AgentResult,
+        result: AgentResult,
     },
     /// `None` if no person has answered.
     Answered {
@@ -74,7 +74,7 @@ impl ActionResult {
             Self::Called { path, .. }
             | Self::Loaded { path, .. }
             | Self::Healed { path, .. }
-            | Self::Thought { path, .. }
+            | Self::AgentStep { path, .. }
             | Self::Woken { path, .. } => path,
             Self::Answered { question, .. } => &question.path,
         }
@@ -152,7 +152,7 @@ impl Performer {
             let result = tokio::select! {
                 result = Box::pin(self.load(skill, args)) => result,
                 () = self.too_late(request.timeout) => Err(slow_to_load(skill)),
-                () = self.halt.cancelled() => Err(cancelled()),
+                () = self.halt.cancelled() => Err(cancelled_failure()),
             };
             return ActionResult::Loaded {
                 path,
@@ -218,7 +218,7 @@ impl Performer {
             ..ToolCall::new(tool, args.clone())
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = reply.map_err(|failure| self.bounded(&request.path, failure))?;
+        let reply = reply.map_err(|failure| self.shorten_failure(&request.path, failure))?;
         // Secrets in the result are hidden first, so that nothing later can see more than the store.
         let value = self.secrets.hide_value(reply.value);
         if size(&value) > self.engine.options.max_result_bytes {
@@ -242,16 +242,16 @@ impl Performer {
         let nonce = self.secrets.nonce();
         let key = cache::key(tool, args, nonce);
         let store = &self.engine.parts.store;
-        let found = store.cached(&key, self.engine.now()).await.ok()??;
+        let found = store.read_cached(&key, self.engine.now()).await.ok()??;
         // A secret in it that this run does not know could not be revealed to a tool.
         cache::read(&found, nonce).filter(|value| self.secrets.knows_all(value))
     }
 
     /// Shortens the message of a failure that is too large for the journal, and writes the full message to a
     /// file for people.
-    pub(crate) fn bounded(&self, path: &Path, failure: Failure) -> Failure {
+    pub(crate) fn shorten_failure(&self, path: &Path, failure: Failure) -> Failure {
         let (size, limit) = (failure.message.len(), self.engine.options.max_result_bytes);
-        if size <= limit.max(MOST_WORDS) {
+        if size <= limit.max(MAX_MESSAGE_CHARS) {
             return failure;
         }
         let whole = Value::from(failure.message.as_str()).to_string();
@@ -260,7 +260,7 @@ impl Performer {
             Err(error) => format!("the rest could not be stored: {error}"),
         };
         let mut message = failure.message;
-        message.truncate(message.floor_char_boundary(MOST_WORDS));
+        message.truncate(message.floor_char_boundary(MAX_MESSAGE_CHARS));
         message.push_str(&format!(
             " … (the message has {size} bytes, more than {limit})"
         ));
@@ -332,7 +332,7 @@ impl Performer {
         let work = session.run(job, request.timeout);
         let result = tokio::select! {
             result = work => result,
-            () = self.halt.cancelled() => return Err(cancelled()),
+            () = self.halt.cancelled() => return Err(cancelled_failure()),
         };
         match result {
             Ok(output) => {
@@ -445,7 +445,7 @@ impl Performer {
         let result = self.engine.parts.router.call(call).await;
         let result = result
             .map(drop)
-            .map_err(|failure| self.bounded(&path, failure));
+            .map_err(|failure| self.shorten_failure(&path, failure));
         ActionResult::Healed {
             path,
             result,
@@ -475,7 +475,7 @@ fn skipped_hint(name: &str) -> String {
     )
 }
 
-pub(crate) fn cancelled() -> Failure {
+pub(crate) fn cancelled_failure() -> Failure {
     Failure::new(FailureClass::Cancelled, "the run was stopped")
 }
 

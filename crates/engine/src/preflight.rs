@@ -8,7 +8,7 @@ mod calendar;
 
 use std::sync::Arc;
 
-use deft_agents::{Brief, failed};
+use deft_agents::{Brief, failure_of_error};
 use deft_compute::{Job, Kind};
 use deft_library::PinnedSkill;
 use deft_model::{Authority, Effects, Failure, FailureClass, Object};
@@ -98,15 +98,15 @@ impl Inner {
     /// because the check exists to avoid needless model calls.
     pub(crate) async fn check_again(&self, brief: &Brief) -> Result<Option<String>, Failure> {
         let (run, step) = (&brief.run, &brief.step);
-        let pinned = self.library.pinned(&step.skill, &step.revision).await;
-        let pinned = pinned.map_err(|error| failed(&error))?;
+        let pinned = self.library.find_pinned(&step.skill, &step.revision).await;
+        let pinned = pinned.map_err(|error| failure_of_error(&error))?;
         let slot = run.slot.unwrap_or(run.admitted_at);
         let found = self.nothing_to_do(&pinned, slot).await;
         found.map_err(|why| {
             let message = format!("the check before the run failed: {why}");
             Failure::new(FailureClass::Other, message)
                 .hint("correct `preflight` of the skill, or start it with `deft run`, which skips the check")
-                .blocked()
+                .mark_blocked()
         })
     }
 

@@ -61,12 +61,12 @@ pub(crate) fn question_at(
         path,
         message: deft_workflow::mask(&message).unwrap_or(message),
         default: false,
-        operation: masked(operation),
+        operation: mask_secrets(operation),
     }
 }
 
 /// Returns the operation with secrets replaced by their names, for people and for grants.
-fn masked(operation: &Operation) -> Operation {
+fn mask_secrets(operation: &Operation) -> Operation {
     let mut operation = operation.clone();
     if let Some(args) = &mut operation.args {
         deft_workflow::mask_value(args);

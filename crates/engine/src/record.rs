@@ -69,7 +69,7 @@ impl Journal {
 }
 
 /// Delays between attempts to store if the store is locked or full.
-const PATIENCE: [Duration; 4] = [
+const RETRY_DELAYS: [Duration; 4] = [
     Duration::from_millis(200),
     Duration::from_secs(1),
     Duration::from_secs(5),
@@ -93,7 +93,7 @@ impl Inner {
     ) -> Result<AppendResult, Error> {
         let writes = journal.writes.clone();
         let (mut batch, events) = journal.take(then.clone());
-        let mut waits = PATIENCE.into_iter();
+        let mut waits = RETRY_DELAYS.into_iter();
         let appended = loop {
             let error = match self.parts.store.append(lease, batch).await {
                 Ok(appended) => break appended,
@@ -121,12 +121,12 @@ impl Inner {
     /// Releases the lease of a driver that could not store its results, so that the run is due again. If that
     /// fails too, it is retried before the next run is claimed.
     pub(crate) async fn give_back(&self, lease: Lease) {
-        self.abandoned().push(lease);
+        self.abandoned_leases().push(lease);
         self.give_back_all().await;
     }
 
     pub(crate) async fn give_back_all(&self) {
-        let leases = std::mem::take(&mut *self.abandoned());
+        let leases = std::mem::take(&mut *self.abandoned_leases());
         for lease in leases {
             let batch = Batch {
                 then: RunState::Park {
@@ -139,7 +139,7 @@ impl Inner {
                 ..Batch::default()
             };
             match self.parts.store.append(&lease, batch).await {
-                Err(error) if is_passing(&error) => self.abandoned().push(lease),
+                Err(error) if is_passing(&error) => self.abandoned_leases().push(lease),
                 Err(error) => tracing::warn!(run = %lease.run, %error, "a lease is lost"),
                 Ok(_) => {}
             }

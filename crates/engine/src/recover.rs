@@ -1,4 +1,4 @@
-//! Recovery: runs whose driver is gone become due again, and people can resume ended runs.
+//! Recovery: runs whose driver process has exited become due again, and people can resume ended runs.
 
 use deft_base::{read_stored, run_inputs};
 use deft_model::{Cause, Outcome, RunId, RunOrigin, RunStatus, nearest};
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Maximum number of runs that a message names.
-const MOST_NAMED: u32 = 5;
+const MAX_NAMED: u32 = 5;
 
 /// How a person resumes a run.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl Engine {
             ..RunFilter::default()
         };
         let first = RunFilter {
-            limit: Some(MOST_NAMED),
+            limit: Some(MAX_NAMED),
             ..filter.clone()
         };
         let mut runs = self.store().runs(first).await?;
@@ -197,7 +197,11 @@ impl Engine {
         };
         // Jobs, chats and dispatched agents carry their own skill; others run in the current revision.
         let content = if is_its_own_skill(run) {
-            let pinned = self.inner.library.pinned(&run.skill, &run.revision).await?;
+            let pinned = self
+                .inner
+                .library
+                .find_pinned(&run.skill, &run.revision)
+                .await?;
             Some(pinned.skill)
         } else {
             None

@@ -112,7 +112,11 @@ impl Engine {
     }
 
     /// Returns the stored events of a run after a sequence number, for listeners that subscribed late.
-    pub async fn published(&self, run: &RunRow, after: u64) -> Result<Vec<PublishedEvent>, Error> {
+    pub async fn published_events(
+        &self,
+        run: &RunRow,
+        after: u64,
+    ) -> Result<Vec<PublishedEvent>, Error> {
         let stored = self.store().events(Some(&run.id), after, u32::MAX).await?;
         let stored = stored.into_iter();
         stored
@@ -200,7 +204,7 @@ impl Engine {
             scope: Some(run_scope(&row.id)),
             ..SpentFilter::default()
         };
-        let spent = self.store().spent(filter).await?;
+        let spent = self.store().list_spent(filter).await?;
         Ok(spent.first().map(SpentRow::usage).unwrap_or_default())
     }
 
@@ -217,10 +221,10 @@ impl Engine {
     /// Returns the steps of a run; empty if its skill is lost.
     async fn steps(&self, row: &RunRow, events: &[(Timestamp, Event)]) -> Vec<StepView> {
         let inner = &self.inner;
-        let Ok(pinned) = inner.library.pinned(&row.skill, &row.revision).await else {
+        let Ok(pinned) = inner.library.find_pinned(&row.skill, &row.revision).await else {
             return Vec::new();
         };
-        let nested = inner.nested(&row.skill, events).await;
+        let nested = inner.nested_plans(&row.skill, events).await;
         let nested = read_or_log(nested, "the nested skills of a run").unwrap_or_default();
         let nested: Vec<Arc<Plan>> = nested.into_values().collect();
         let events = events.iter().map(|(at, event)| (*at, event));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::run_view;
 
 /// A failed run with every field set.
-fn failed() -> RunRow {
+fn failed_run() -> RunRow {
     let at = |text: &str| text.parse().unwrap();
     RunRow {
         id: RunId::new("run_1"),
@@ -47,7 +47,7 @@ fn failed() -> RunRow {
 }
 
 /// A run that was just queued.
-fn queued() -> RunRow {
+fn queued_run() -> RunRow {
     RunRow {
         slot: None,
         slot_until: None,
@@ -65,7 +65,7 @@ fn queued() -> RunRow {
             kind: WaitKind::Answer,
             text: "its turn".to_owned(),
         }),
-        ..failed()
+        ..failed_run()
     }
 }
 
@@ -77,7 +77,7 @@ const QUEUED: &str = r#"{"id":"run_1","skill":"demo","revision":"r","tier":"work
 
 #[test]
 fn a_row_fills_every_field_of_its_shape() {
-    for (row, expected) in [(failed(), FAILED), (queued(), QUEUED)] {
+    for (row, expected) in [(failed_run(), FAILED), (queued_run(), QUEUED)] {
         let shown = serde_json::to_string(&run_view(&row).unwrap()).unwrap();
         assert_eq!(shown, expected);
     }
@@ -93,7 +93,7 @@ fn secrets_are_shown_by_name() {
             kind: WaitKind::Answer,
             text: secret,
         }),
-        ..failed()
+        ..failed_run()
     };
     let run = run_view(&row).unwrap();
     assert_eq!(
@@ -115,13 +115,16 @@ fn secrets_are_shown_by_name() {
 fn an_unreadable_row_names_its_run() {
     let row = RunRow {
         outputs: Some("{".to_owned()),
-        ..failed()
+        ..failed_run()
     };
     let error = run_view(&row).unwrap_err();
     assert_eq!(
         error.to_string(),
         "run `run_1`: its outputs cannot be read: EOF while parsing an object at line 1 column 1"
     );
-    assert_eq!(run_view(&failed()).unwrap().outputs, json!({"text": "x"}));
-    assert_eq!(run_view(&queued()).unwrap().outputs, Value::Null);
+    assert_eq!(
+        run_view(&failed_run()).unwrap().outputs,
+        json!({"text": "x"})
+    );
+    assert_eq!(run_view(&queued_run()).unwrap().outputs, Value::Null);
 }

@@ -59,7 +59,7 @@ impl RunSecrets {
                     .hint(format!(
                         "set it in `[secrets]` of config.toml, for example `{line}`"
                     ))
-                    .blocked()
+                    .mark_blocked()
             })?;
             let mut known = self.known.write();
             if !known.secrets.iter().any(|(other, _)| other == name) {
@@ -71,7 +71,7 @@ impl RunSecrets {
         Ok(())
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, ResolvedSecrets> {
+    fn read_known(&self) -> RwLockReadGuard<'_, ResolvedSecrets> {
         self.known.read()
     }
 }
@@ -84,19 +84,19 @@ impl RunSecrets {
 
     /// Whether the run knows every secret whose placeholder the value contains.
     pub(crate) fn knows_all(&self, value: &Value) -> bool {
-        let known = self.known();
-        let mut names = mentioned(&value.to_string(), &self.nonce).into_iter();
+        let known = self.read_known();
+        let mut names = mentioned_secrets(&value.to_string(), &self.nonce).into_iter();
         names.all(|name| known.secrets.iter().any(|(other, _)| *other == name))
     }
 
     /// Replaces every secret in a value by its placeholder.
     pub(crate) fn hide_value(&self, value: Value) -> Value {
-        self.known().redaction.value(value)
+        self.read_known().redaction.value(value)
     }
 }
 
 /// Returns the names of the secrets whose placeholders a text contains.
-pub(crate) fn mentioned(text: &str, nonce: &str) -> Vec<String> {
+pub(crate) fn mentioned_secrets(text: &str, nonce: &str) -> Vec<String> {
     let mut names = Vec::new();
     replace_placeholders(text, nonce, |name| {
         names.push(name.to_owned());
@@ -118,13 +118,13 @@ pub(crate) fn taken_over<'e>(
         value.as_ref()
     });
     values
-        .flat_map(|value| mentioned(&value.to_string(), nonce))
+        .flat_map(|value| mentioned_secrets(&value.to_string(), nonce))
         .collect()
 }
 
 impl Reveal for RunSecrets {
     fn reveal<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let known = self.known();
+        let known = self.read_known();
         let value = |name: &str| {
             let found = known.secrets.iter().find(|(known, _)| known == name);
             found.map_or_else(String::new, |(_, secret)| secret.expose().to_owned())
@@ -136,6 +136,6 @@ impl Reveal for RunSecrets {
     }
 
     fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.known().redaction.text(text)
+        self.read_known().redaction.text(text)
     }
 }

@@ -17,20 +17,20 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// Maximum number of characters of a value; the store has the full value.
-const LONGEST: usize = 200;
+const MAX_VALUE_CHARS: usize = 200;
 
 /// Maximum number of inputs and of outputs in an entry.
-const MOST_FIELDS: usize = 50;
+const MAX_FIELDS: usize = 50;
 
 /// The folder and zone of the log, and the maximum age of its files.
-pub(crate) struct Place<'a> {
+pub(crate) struct LogSettings<'a> {
     pub folder: &'a Path,
     pub zone: &'a TimeZone,
     pub max_age: Option<Duration>,
 }
 
 pub(crate) fn append(
-    place: &Place<'_>,
+    settings: &LogSettings<'_>,
     at: Timestamp,
     row: &RunRow,
     outcome: &str,
@@ -38,20 +38,20 @@ pub(crate) fn append(
     error: Option<&str>,
 ) -> io::Result<()> {
     let entry = entry(at, row, outcome, outputs, error)?;
-    let mut file = open(place, at.to_zoned(place.zone.clone()).date())?;
+    let mut file = open(settings, at.to_zoned(settings.zone.clone()).date())?;
     // A single write, so that entries of several processes do not mix.
     file.write_all(entry.as_bytes())
 }
 
 /// Opens the file of a day. Usually it exists, so that nothing else has to be done.
-fn open(place: &Place<'_>, day: Date) -> io::Result<File> {
-    let path = place.folder.join(format!("{day}.yaml"));
+fn open(settings: &LogSettings<'_>, day: Date) -> io::Result<File> {
+    let path = settings.folder.join(format!("{day}.yaml"));
     let mut how = OpenOptions::new();
     how.append(true);
     match how.open(&path) {
         Err(problem) if problem.kind() == ErrorKind::NotFound => {
-            fs::create_dir_all(place.folder)?;
-            remove_old(place, day);
+            fs::create_dir_all(settings.folder)?;
+            remove_old(settings, day);
             how.create(true).open(&path)
         }
         opened => opened,
@@ -60,12 +60,16 @@ fn open(place: &Place<'_>, day: Date) -> io::Result<File> {
 
 /// Removes the files of days that are too old. A failed removal is retried on the next day; files with other
 /// names are left untouched.
-fn remove_old(place: &Place<'_>, today: Date) {
-    let Some(max_age) = place.max_age else {
+fn remove_old(settings: &LogSettings<'_>, today: Date) {
+    let Some(max_age) = settings.max_age else {
         return;
     };
     let day_of = |name: &str| name.strip_suffix(".yaml")?.parse::<Date>().ok();
-    for entry in fs::read_dir(place.folder).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(settings.folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
         let day = entry.file_name().to_str().and_then(day_of);
         let age = day.map(|day| today.duration_since(day));
         if age.is_some_and(|age| age.is_positive() && age.unsigned_abs() > max_age) {
@@ -107,7 +111,7 @@ fn fields(value: &Value, line: &mut impl FnMut(&str, &str)) {
     let Value::Object(map) = value else {
         return;
     };
-    for (name, value) in map.iter().take(MOST_FIELDS) {
+    for (name, value) in map.iter().take(MAX_FIELDS) {
         match value {
             Value::String(text) => line(name, text),
             other @ (Value::Null
@@ -127,5 +131,5 @@ fn clip(value: &str) -> String {
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    visible(&deft_model::clip(&flat, LONGEST))
+    visible(&deft_model::clip(&flat, MAX_VALUE_CHARS))
 }

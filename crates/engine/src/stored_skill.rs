@@ -89,7 +89,8 @@ impl Engine {
                 next: Vec::new(),
             },
             required_tools: text.required_tools.clone(),
-            missing_tools: skill.map(|skill| self.inner.library.missing(&skill.required_tools)),
+            missing_tools: skill
+                .map(|skill| self.inner.library.missing_tools(&skill.required_tools)),
             last_run_at: None,
             last_run_status: None,
             last_run_summary: None,

@@ -28,7 +28,7 @@ impl Inner {
         let unknown = |tool: &str| matches!(router.find(tool), ToolLookup::Unknown { .. });
         if tools.into_iter().any(unknown) {
             // A server that cannot be started is reported when its tool is called.
-            drop(router.listed().await);
+            drop(router.list_servers().await);
         }
     }
 
@@ -68,6 +68,6 @@ fn absent(step: &str, tool: &str, nearest: &[String]) -> Failure {
     };
     Failure::new(FailureClass::NotFound, message)
         .hint(hint)
-        .blocked()
+        .mark_blocked()
         .outage(Outage::Tool(tool.to_owned()))
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 /// Maximum number of events that are kept.
-const MOST: usize = 256;
+const MAX_EVENTS: usize = 256;
 
 /// The events of one run, beginning with its first event.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Transcript {
     /// Adds the events of a stored batch; `has_notice` says whether a notice was stored with them.
     pub(crate) fn add(&self, events: &[(Timestamp, Event)], has_notice: bool) {
         let mut entries = self.0.lock();
-        let is_long = entries.events.len() + events.len() > MOST;
+        let is_long = entries.events.len() + events.len() > MAX_EVENTS;
         if entries.is_incomplete || is_long || has_notice {
             *entries = Entries {
                 events: Vec::new(),
@@ -76,7 +76,7 @@ mod tests {
         (AT, Event::Finished(end))
     }
 
-    fn taken(batches: &[(&[(Timestamp, Event)], bool)]) -> Option<usize> {
+    fn count_taken(batches: &[(&[(Timestamp, Event)], bool)]) -> Option<usize> {
         let transcript = Transcript::default();
         for (events, has_notice) in batches {
             transcript.add(events, *has_notice);
@@ -86,12 +86,15 @@ mod tests {
 
     #[test]
     fn a_run_is_told_from_memory_only_if_memory_has_all_of_it() {
-        assert_eq!(taken(&[(&[stop()], false), (&[end()], false)]), Some(2));
-        assert_eq!(taken(&[(&[stop()], false)]), None);
-        assert_eq!(taken(&[(&[stop()], true), (&[end()], false)]), None);
-        let many = vec![stop(); MOST];
-        assert_eq!(taken(&[(&many, false), (&[end()], false)]), None);
-        let fewer = taken(&[(&many[1..], false), (&[end()], false)]);
-        assert_eq!(fewer, Some(MOST));
+        assert_eq!(
+            count_taken(&[(&[stop()], false), (&[end()], false)]),
+            Some(2)
+        );
+        assert_eq!(count_taken(&[(&[stop()], false)]), None);
+        assert_eq!(count_taken(&[(&[stop()], true), (&[end()], false)]), None);
+        let many = vec![stop(); MAX_EVENTS];
+        assert_eq!(count_taken(&[(&many, false), (&[end()], false)]), None);
+        let fewer = count_taken(&[(&many[1..], false), (&[end()], false)]);
+        assert_eq!(fewer, Some(MAX_EVENTS));
     }
 }

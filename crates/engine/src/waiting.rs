@@ -48,7 +48,11 @@ impl Engine {
                 continue;
             };
             // A revision that cannot be read is reported when the run is driven.
-            let pinned = self.inner.library.pinned(&run.skill, &run.revision).await;
+            let pinned = self
+                .inner
+                .library
+                .find_pinned(&run.skill, &run.revision)
+                .await;
             if pinned.is_ok_and(|pinned| self.inner.has_needs(&pinned, &servers)) {
                 // Runs with the same reason are woken together.
                 let (kind, text) = (reason.kind, Some(reason.text.as_str()));
@@ -132,7 +136,7 @@ impl Inner {
 
     fn until_words(&self, until: Option<Timestamp>, at: Timestamp) -> String {
         let ends = until.map_or(String::new(), |until| {
-            let until = deft_schedule::spoken(until, at, &self.base.host_zone());
+            let until = deft_schedule::describe_time(until, at, &self.base.host_zone());
             format!(", until {until} at the latest")
         });
         format!("it continues when that is available{ends}")

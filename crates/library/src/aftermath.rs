@@ -37,7 +37,7 @@ pub struct FinishedRun<'a> {
     /// Its latest interruption, if another process had to resume it.
     pub recovery: Option<Recovery>,
     /// Whether the run has sent a notice itself.
-    pub told: bool,
+    pub notified: bool,
     /// The reaction of the skill to a spent budget, if the run ended because of that.
     pub exhausted: Option<ExhaustedAction>,
     /// Whether people know of the outage that affected the skill.
@@ -55,11 +55,11 @@ pub struct FinishedRun<'a> {
 pub enum KnownOutage {
     /// Nothing: no outage, or this run is the first to meet it.
     #[default]
-    No,
+    Unknown,
     /// They know that it began, or another notice reports that it ended.
-    Told,
+    Notified,
     /// It ended with this run. It had affected these other skills.
-    Over(BTreeSet<String>),
+    Ended(BTreeSet<String>),
 }
 
 impl FinishedRun<'_> {
@@ -112,7 +112,7 @@ pub fn decide(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_
         notices: Vec::new(),
     };
     match ended.outcome {
-        Outcome::Success => succeeded(&mut decision, row, terms, ended),
+        Outcome::Success => decide_success(&mut decision, row, terms, ended),
         Outcome::Error if ended.exhausted == Some(ExhaustedAction::Pause) => {
             pause(&mut decision, row, ended);
         }
@@ -120,7 +120,7 @@ pub fn decide(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_
         Outcome::Error if ended.by_slot() && is_budget(ended) => {
             alert(&mut decision, row, ended, Kind::Failure);
         }
-        Outcome::Error if ended.by_slot() => failed(&mut decision, row, terms, ended),
+        Outcome::Error if ended.by_slot() => decide_failure(&mut decision, row, terms, ended),
         Outcome::Blocked | Outcome::Interrupted if ended.by_slot() => {
             alert(&mut decision, row, ended, Kind::from_outcome(ended.outcome));
             close_one_shot(&mut decision, terms, ended);
@@ -140,7 +140,7 @@ pub fn decide(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_
     decision
 }
 
-fn succeeded(
+fn decide_success(
     decision: &mut Decision,
     row: &SkillRow,
     terms: &NoticeSettings<'_>,
@@ -151,7 +151,7 @@ fn succeeded(
     standing.backoff_until = None;
     let alerted = standing.alerted_at.take().is_some();
     let late = lateness(terms, ended, alerted);
-    if alerted && ended.outage != KnownOutage::Told {
+    if alerted && ended.outage != KnownOutage::Notified {
         let text = format!("`{}` works again: {}", row.text.skill, ended.summary);
         let text = format!("{text}{}{late}", also_affected(&ended.outage));
         decision
@@ -189,11 +189,11 @@ fn lateness(terms: &NoticeSettings<'_>, ended: &FinishedRun<'_>, waited: bool) -
 
 fn also_affected(outage: &KnownOutage) -> String {
     match outage {
-        KnownOutage::Over(others) if !others.is_empty() => {
+        KnownOutage::Ended(others) if !others.is_empty() => {
             let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
             format!("\nalso affected: {}", others.join(", "))
         }
-        KnownOutage::No | KnownOutage::Told | KnownOutage::Over(_) => String::new(),
+        KnownOutage::Unknown | KnownOutage::Notified | KnownOutage::Ended(_) => String::new(),
     }
 }
 
@@ -210,10 +210,10 @@ fn should_tell(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'
         .notified_at
         .is_some_and(|last| ended.at.duration_since(last) < pause);
     let silent = ended.summary.trim().eq_ignore_ascii_case(NOTHING);
-    ended.by_slot() && terms.policy.notify_on_completion && !soon && !ended.told && !silent
+    ended.by_slot() && terms.policy.notify_on_completion && !soon && !ended.notified && !silent
 }
 
-fn failed(
+fn decide_failure(
     decision: &mut Decision,
     row: &SkillRow,
     terms: &NoticeSettings<'_>,
@@ -300,7 +300,7 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind:
         return;
     }
     decision.change.standing.alerted_at = Some(ended.at);
-    if ended.outage == KnownOutage::Told {
+    if ended.outage == KnownOutage::Notified {
         return;
     }
     let hint = ended.failure.and_then(|failure| failure.hint.as_deref());
@@ -327,7 +327,12 @@ fn alert(decision: &mut Decision, row: &SkillRow, ended: &FinishedRun<'_>, kind:
 /// person who waits for it would never know.
 ///
 /// `now` is the time of the clock, which notices are sent by; the slot may be decided at another time.
-pub fn lost(row: &SkillRow, step: &SlotStep, zone: &TimeZone, now: Timestamp) -> Option<NewNotice> {
+pub fn notice_of_lost_slot(
+    row: &SkillRow,
+    step: &SlotStep,
+    zone: &TimeZone,
+    now: Timestamp,
+) -> Option<NewNotice> {
     let lost = step.passed.last().filter(|_| step.last)?;
     let what = match lost.outcome {
         Outcome::Missed => "was missed",

@@ -13,7 +13,7 @@ use deft_store::{NewSkill, PutResult, SchedulePosition, SkillOrigin, SkillRow, S
 use crate::Library;
 use crate::choice::NamedSkill;
 use crate::overlay::{Overlay, only_in_file};
-use crate::records::{StoredSkill, TIMING, stop_waiting, taken};
+use crate::records::{StoredSkill, TIMING, name_taken_error, stop_waiting};
 use crate::rights::{after_change, refuse_change};
 use crate::standing::{ReplacedBy, is_gone};
 
@@ -28,14 +28,14 @@ impl Library {
     ) -> Result<StoredSkill, Error> {
         let (moment, now) = (self.base.moment(), self.base.now());
         let before = self.overlay_of(row).await?;
-        let normalised = self.merged(&before, file, row, args);
+        let normalised = self.merge_changes(&before, file, row, args);
         if let Some(field) = only_in_file(&file.skill, &normalised.record) {
             return Err(held_by_file(field, file));
         }
         let checked = self.check(&normalised).await?;
         let mut overlay = before.leading_to(&file.skill, &normalised.record, &moment);
         overlay.authority = after_change(before.authority.as_ref(), by, args);
-        let changed = overlay.loaded(file, &moment);
+        let changed = overlay.apply_to(file, &moment);
         refuse_change(by, &changed.skill, Some(args)).map_err(Error::Agent)?;
         let key = file.skill.id.to_string();
         let revision = changed.revision.to_string();
@@ -45,7 +45,7 @@ impl Library {
         Arc::make_mut(&mut skill.policy).enabled = checked.skill.policy.enabled;
         let content = overlay.text();
         let mut new = match row {
-            Some(row) => self.replacing(&skill, text, content, row, now, ReplacedBy::ByTool),
+            Some(row) => self.replacement(&skill, text, content, row, now, ReplacedBy::ByTool),
             None => self.new_skill(&skill, text, content, now),
         };
         stop_waiting(&mut new, args);
@@ -64,7 +64,7 @@ impl Library {
     }
 
     /// Returns the fields of a file skill after a change, in the form of a record.
-    fn merged(
+    fn merge_changes(
         &self,
         before: &Overlay,
         file: &LoadedSkill,
@@ -78,11 +78,11 @@ impl Library {
         };
         // A skill that was disabled after failures is enabled again with its new content.
         let fires = matches!(off, None | Some(DisabledReason::Failures));
-        let merged = before.merged(&file.skill, args, fires, &moment);
-        let new_time = merged.record.get(TIMING) != before.patched(&file.skill).get(TIMING);
+        let merged = before.merge_changes(&file.skill, args, fires, &moment);
+        let new_time = merged.record.get(TIMING) != before.patched_fields(&file.skill).get(TIMING);
         if off == Some(DisabledReason::OneShotDone) && new_time {
             // A new time enables it again, unless the change says otherwise.
-            return before.merged(&file.skill, args, true, &moment);
+            return before.merge_changes(&file.skill, args, true, &moment);
         }
         merged
     }
@@ -103,7 +103,7 @@ impl Library {
         loop {
             let files = self.files.snapshot();
             let (key, row) = match self.look_up_target(target).await? {
-                NamedSkill::Record(row) | NamedSkill::Gone(row) => {
+                NamedSkill::Record(row) | NamedSkill::FileMissing(row) => {
                     (row.text.skill.clone(), Some(row))
                 }
                 NamedSkill::File(loaded, row) => {
@@ -159,7 +159,7 @@ impl Library {
         };
         match (may_take, record) {
             (true, _) => Ok(row),
-            (false, true) => Err(taken(row.as_ref(), name)),
+            (false, true) => Err(name_taken_error(row.as_ref(), name)),
             (false, false) => Err(Error::NameTaken {
                 name: name.to_owned(),
                 by: format!("the file skill `{key}`"),
@@ -177,7 +177,7 @@ impl Library {
         let own = row.filter(|row| row.text.origin == SkillOrigin::File);
         let mut overlay = self.overlay_of(own).await?;
         overlay.deleted = true;
-        let changed = overlay.loaded(file, &self.base.moment());
+        let changed = overlay.apply_to(file, &self.base.moment());
         let key = file.skill.id.to_string();
         let revision = changed.revision.to_string();
         let new = NewSkill {
@@ -211,7 +211,7 @@ impl Library {
             let key = row.text.skill.clone();
             let text = self.text(&file.skill, key, SkillOrigin::File, revision);
             let now = self.base.now();
-            let new = self.replacing(&file.skill, text, None, &row, now, ReplacedBy::ByFile);
+            let new = self.replacement(&file.skill, text, None, &row, now, ReplacedBy::ByFile);
             match self.put_file(new).await {
                 Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 stored => {
@@ -231,7 +231,7 @@ impl Library {
         let (Some(file), true) = (files.skill(&row.text.skill), back != overlay) else {
             return Ok(None);
         };
-        let loaded = back.loaded(file, &self.base.moment());
+        let loaded = back.apply_to(file, &self.base.moment());
         let revision = loaded.revision.to_string();
         let key = row.text.skill.clone();
         let now = self.base.now();

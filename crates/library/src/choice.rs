@@ -16,8 +16,8 @@ pub enum NamedSkill {
     Record(SkillRow),
     /// A file skill as changed by tools, with its row if it has one.
     File(Arc<LoadedSkill>, Option<SkillRow>),
-    /// The row of a skill whose file is gone.
-    Gone(SkillRow),
+    /// The row of a skill whose file was removed.
+    FileMissing(SkillRow),
 }
 
 impl NamedSkill {
@@ -28,7 +28,7 @@ impl NamedSkill {
     ) -> Option<Self> {
         match (row, file) {
             (Some(row), _) if row.text.origin == SkillOrigin::Record => Some(Self::Record(row)),
-            (Some(row), None) => Some(Self::Gone(row)),
+            (Some(row), None) => Some(Self::FileMissing(row)),
             (row, Some(file)) => Some(Self::File(file, row)),
             (None, None) => None,
         }

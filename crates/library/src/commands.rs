@@ -3,7 +3,7 @@
 //!
 //! A front end passes words or values; [`Commands`] returns a page to show, a template to follow, a run, or
 //! all problems. A request for help never becomes a run. Values are checked against the page, given their
-//! defaults and cast by the schema of the tool in one place ([`Commands::checked`]), which admission uses
+//! defaults and cast by the schema of the tool in one place ([`Commands::check_arguments`]), which admission uses
 //! too: a command that resolves is admitted unchanged.
 //!
 //! Not here: who may run what (`deft-agents`), running it (`deft-engine`), and how a front end shows the
@@ -87,7 +87,7 @@ impl<'a> Commands<'a> {
 
     /// Resolves a line that a model or a person has written.
     pub fn line(&self, line: &Line) -> Resolution {
-        self.routed(route(line, |name| self.table(name)))
+        self.resolve_route(route(line, |name| self.table(name)))
     }
 
     /// Resolves a call in JSON, `{"skill": …, "flags": {…}}`.
@@ -96,27 +96,29 @@ impl<'a> Commands<'a> {
         let found = named.and_then(|name| self.skills.find(name.trim()));
         match (found, flags_of(call)) {
             // Inputs of a workflow may be nested, which a line cannot express.
-            (Some(skill), Some(flags)) if !is_page(&skill.skill) => self.given(skill, flags),
-            _ => self.routed(from_json(call, |name| self.table(name))),
+            (Some(skill), Some(flags)) if !is_page(&skill.skill) => {
+                self.resolve_values(skill, flags)
+            }
+            _ => self.resolve_route(from_json(call, |name| self.table(name))),
         }
     }
 
     /// Resolves a skill by name, with its inputs as values.
-    pub fn named(&self, name: &str, inputs: Object) -> Resolution {
+    pub fn resolve_named(&self, name: &str, inputs: Object) -> Resolution {
         match self.skills.find(name) {
-            Some(skill) => self.given(skill, inputs),
+            Some(skill) => self.resolve_values(skill, inputs),
             None => Err(vec![self.unknown(name)]),
         }
     }
 
-    fn routed(&self, routed: Result<Route, Vec<Problem>>) -> Resolution {
+    fn resolve_route(&self, routed: Result<Route, Vec<Problem>>) -> Resolution {
         match routed? {
             Route::GetSkill { topic } => Ok(Command::Page { topic }),
             Route::Command(command) if command.help => Ok(Command::Page {
                 topic: command.skill_name,
             }),
             Route::Command(command) => match self.skills.find(&command.skill_name) {
-                Some(skill) => self.resolved(skill, command.flags),
+                Some(skill) => self.resolve_flags(skill, command.flags),
                 None => Err(vec![self.unknown(&command.skill_name)]),
             },
         }
@@ -124,7 +126,7 @@ impl<'a> Commands<'a> {
 
     /// Resolves values from a program, which keep their types. `help` works here too, and empty values of a
     /// page count as absent.
-    fn given(&self, skill: Arc<LoadedSkill>, inputs: Object) -> Resolution {
+    fn resolve_values(&self, skill: Arc<LoadedSkill>, inputs: Object) -> Resolution {
         let page = is_page(&skill.skill);
         let mut given = Object::new();
         for (name, value) in inputs {
@@ -146,10 +148,10 @@ impl<'a> Commands<'a> {
                 given.insert(bare.to_owned(), value);
             }
         }
-        self.resolved(skill, given)
+        self.resolve_flags(skill, given)
     }
 
-    fn resolved(&self, skill: Arc<LoadedSkill>, flags: Object) -> Resolution {
+    fn resolve_flags(&self, skill: Arc<LoadedSkill>, flags: Object) -> Resolution {
         if let Body::Manual { text, .. } = &skill.skill.body {
             match handler(&skill.skill) {
                 None => {
@@ -168,13 +170,13 @@ impl<'a> Commands<'a> {
                 Some(_) => {}
             }
         }
-        let inputs = self.checked(&skill.skill, flags)?;
+        let inputs = self.check_arguments(&skill.skill, flags)?;
         Ok(Command::Run { skill, inputs })
     }
 
     /// Checks the arguments of a skill. The flags of a page get their defaults and dates, and are cast by the
     /// schema of the tool; the inputs of a workflow are checked by their types.
-    pub fn checked(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
+    pub fn check_arguments(&self, skill: &Skill, given: Object) -> Result<Object, Vec<Problem>> {
         let Body::Manual { text, .. } = &skill.body else {
             return checked_inputs(inputs_of(skill), given);
         };
@@ -309,7 +311,7 @@ fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Probl
     let given = given
         .into_iter()
         .filter(|(name, value)| !(value.is_null() && optional(name)));
-    let typed = typed(given.collect(), declared);
+    let typed = parse_by_type(given.collect(), declared);
     let properties = declared.iter().map(|input| {
         let kind = match input.kind.word() {
             "any" => Value::Object(Object::new()),
@@ -342,7 +344,7 @@ fn checked_inputs(declared: &[Input], given: Object) -> Result<Object, Vec<Probl
 }
 
 /// Parses the texts of a command line by the types of a workflow's inputs.
-pub(crate) fn typed(flags: Object, inputs: &[Input]) -> Object {
+pub(crate) fn parse_by_type(flags: Object, inputs: &[Input]) -> Object {
     let cast = |(name, value): (String, Value)| match value {
         Value::String(text) => (name.clone(), read_input(inputs, &name, &text)),
         other @ (Value::Null

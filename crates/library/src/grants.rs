@@ -102,7 +102,7 @@ impl StepOperation<'_> {
     }
 
     /// Returns what identifies a grant for the operation: its id, the digest it is bound to, and its pattern.
-    pub fn bound(&self, allowed: &AllowedArguments) -> (String, String, Option<String>) {
+    pub fn grant_identity(&self, allowed: &AllowedArguments) -> (String, String, Option<String>) {
         let digest = self.digest_without(allowed);
         let pattern = allowed.to_stored();
         let name = match &pattern {

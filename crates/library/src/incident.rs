@@ -22,7 +22,7 @@ const SETTING: &str = "incidents";
 const REPORT: &str = "health report";
 
 /// Skills that fail within this time of each other count as failing together.
-const TOGETHER: SignedDuration = SignedDuration::from_mins(1);
+const GROUP_WINDOW: SignedDuration = SignedDuration::from_mins(1);
 
 /// An outage that was reported to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,7 +183,7 @@ impl Incidents {
         }
         Ok(Some(EndedIncident {
             others,
-            told_elsewhere: is_watched,
+            notified_elsewhere: is_watched,
         }))
     }
 
@@ -210,7 +210,7 @@ impl Incidents {
             return Ok(false);
         }
         // Runs that fail together get here before the alert of the first one is stored.
-        if incident.watched || at.duration_since(incident.since) < TOGETHER {
+        if incident.watched || at.duration_since(incident.since) < GROUP_WINDOW {
             return Ok(true);
         }
         if incident.skills.is_empty() {
@@ -269,5 +269,5 @@ pub struct EndedIncident {
     /// The other affected skills.
     pub others: BTreeSet<String>,
     /// Whether a check reports the end.
-    pub told_elsewhere: bool,
+    pub notified_elsewhere: bool,
 }

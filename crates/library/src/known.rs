@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use crate::{Commands, Library};
 
 /// Maximum number of records in the set.
-const MOST_RECORDS: u32 = 500;
+const MAX_RECORDS: u32 = 500;
 
 /// The set that was built last.
 #[derive(Default)]
@@ -32,13 +32,13 @@ pub struct SkillSet {
     /// File skills and records together.
     pub all: Snapshot,
     classifier: Option<Classifier>,
-    entries: Mutex<HashMap<String, (Usable, Arc<Entries>)>>,
+    entries: Mutex<HashMap<String, (EntryCacheKey, Arc<Entries>)>>,
 }
 
 /// What the entries of an agent depend on besides the skills: the agent, and the commands that cannot be run
 /// now.
 #[derive(Clone, PartialEq)]
-struct Usable {
+struct EntryCacheKey {
     agent: Agent,
     unavailable: Vec<SkillId>,
 }
@@ -81,7 +81,7 @@ impl Library {
         let files = self.snapshot();
         let filter = SkillFilter {
             origin: Some(SkillOrigin::Record),
-            limit: Some(MOST_RECORDS),
+            limit: Some(MAX_RECORDS),
             ..SkillFilter::default()
         };
         let rows = self.list_skills(filter).await.unwrap_or_else(|error| {
@@ -99,7 +99,7 @@ impl Library {
         }
         let mut loaded = Vec::new();
         for row in &rows {
-            let Some(mut one) = self.loaded(row).await else {
+            let Some(mut one) = self.load_record(row).await else {
                 continue;
             };
             // The row decides whether a record is enabled, not its content.
@@ -151,7 +151,7 @@ impl Library {
             return Some(record);
         }
         let other = || known.all.find(name).cloned();
-        let numbered = || files.skill(known.numbered(name)?).cloned();
+        let numbered = || files.skill(known.id_of_number(name)?).cloned();
         file.cloned().or_else(other).or_else(numbered)
     }
 }
@@ -177,7 +177,7 @@ impl SkillSet {
         records: Vec<Record>,
         loaded: Vec<LoadedSkill>,
     ) -> Self {
-        let all = with_enabled_state(&files, &rows).joined(loaded);
+        let all = with_enabled_state(&files, &rows).join(loaded);
         let playbooks = all
             .skills()
             .filter_map(|loaded| Playbook::from_skill(&loaded.skill));
@@ -212,7 +212,7 @@ impl SkillSet {
     }
 
     /// Returns the id of the file skill whose row has this number.
-    fn numbered(&self, number: &str) -> Option<&str> {
+    fn id_of_number(&self, number: &str) -> Option<&str> {
         let number: i64 = number.parse().ok()?;
         let (skill, _) = self.rows.iter().find(|(_, row)| row.id == number)?;
         Some(skill)
@@ -229,12 +229,12 @@ impl SkillSet {
     pub fn entries(&self, agent: &Agent, commands: &Commands<'_>) -> Arc<Entries> {
         let all = self.all.skills().map(|loaded| &loaded.skill);
         let missing = all.filter(|skill| commands.unavailable(skill, false).is_some());
-        let usable = Usable {
+        let key = EntryCacheKey {
             agent: agent.clone(),
             unavailable: missing.map(|skill| skill.id.clone()).collect(),
         };
         if let Some((known, entries)) = self.entries.lock().get(&agent.id)
-            && *known == usable
+            && *known == key
         {
             return Arc::clone(entries);
         }
@@ -250,7 +250,7 @@ impl SkillSet {
             skills,
             workflows,
         });
-        let kept = (usable, Arc::clone(&entries));
+        let kept = (key, Arc::clone(&entries));
         self.entries.lock().insert(agent.id.clone(), kept);
         entries
     }
@@ -274,5 +274,5 @@ fn with_enabled_state(files: &Snapshot, rows: &HashMap<String, FileRow>) -> Snap
         };
         (switched.skill.id.clone(), Some(switched))
     });
-    files.edited(switched.collect())
+    files.with_edits(switched.collect())
 }

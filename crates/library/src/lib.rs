@@ -38,7 +38,7 @@ pub use overlay::{Overlay, fields};
 pub use overlays::{FileChange, changed_files};
 pub use recall::last_good;
 pub use records::StoredSkill;
-pub use rights::{denied, is_only_off, not_named, with_authority};
+pub use rights::{denied_failure, is_only_off, not_named, with_authority};
 pub use skills::{PinnedSkill, Skills, broken_file, encode};
 pub use standing::is_gone;
 pub use surroundings::{check_tools, known_tools};

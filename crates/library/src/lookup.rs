@@ -36,19 +36,19 @@ impl Library {
         match self.look_up(name).await? {
             NamedSkill::Record(row) => self.pin_row(&row).await,
             NamedSkill::File(loaded, _) => self.plans.pin(&loaded),
-            NamedSkill::Gone(_) => Err(self.unknown(name)),
+            NamedSkill::FileMissing(_) => Err(self.unknown(name)),
         }
     }
 
     /// Returns the text of a revision of a skill, as deft stores it.
     pub async fn revision_text(&self, skill: &str, revision: &str) -> Result<String, Error> {
-        let pinned = self.pinned(skill, revision).await?;
+        let pinned = self.find_pinned(skill, revision).await?;
         stored_text(&pinned.skill)
     }
 
     /// Returns the skill in the revision that a run has pinned: from memory, from the files, or from the
     /// store.
-    pub async fn pinned(&self, skill: &str, revision: &str) -> Result<PinnedSkill, Error> {
+    pub async fn find_pinned(&self, skill: &str, revision: &str) -> Result<PinnedSkill, Error> {
         if let Some(pinned) = self.plans.get(revision) {
             return Ok(pinned);
         }
@@ -97,7 +97,7 @@ impl Library {
         }
     }
 
-    /// Returns the file skill of a row; `None` if its file is gone. Reloads the overlays if the row shows
+    /// Returns the file skill of a row; `None` if its file was removed. Reloads the overlays if the row shows
     /// that another process has changed the skill.
     async fn file_of(&self, row: &SkillRow) -> Result<Option<Arc<LoadedSkill>>, Error> {
         let deleted = row.standing.disabled == Some(DisabledReason::Deleted);

@@ -103,7 +103,7 @@ impl Overlay {
     }
 
     /// Returns the fields of a file skill with the changes applied.
-    pub(crate) fn patched(&self, file: &Skill) -> Object {
+    pub(crate) fn patched_fields(&self, file: &Skill) -> Object {
         let file = fields(file);
         let mut patched = file.clone();
         for (key, value) in self.in_force(&file) {
@@ -117,14 +117,14 @@ impl Overlay {
     }
 
     /// Returns the fields of a file skill after the further `changes`. `enabled` is its current state.
-    pub fn merged(
+    pub fn merge_changes(
         &self,
         file: &Skill,
         changes: &Object,
         enabled: bool,
         moment: &Moment,
     ) -> NormalisedRecord {
-        let mut existing = self.patched(file);
+        let mut existing = self.patched_fields(file);
         existing.insert(ENABLED.to_owned(), enabled.into());
         merge(&existing, changes, moment)
     }
@@ -159,9 +159,9 @@ impl Overlay {
         let skill = if changed.is_empty() {
             file.clone()
         } else {
-            let patched = Value::Object(self.patched(file));
+            let patched = Value::Object(self.patched_fields(file));
             match parse_record(&patched, moment).document {
-                Some(Document::Skill(skill)) => combined(file, *skill, &changed),
+                Some(Document::Skill(skill)) => combine(file, *skill, &changed),
                 Some(Document::Domain(_) | Document::Agent(_)) | None => {
                     tracing::warn!(skill = %file.id, "the overlay of this skill cannot be read");
                     file.clone()
@@ -172,7 +172,7 @@ impl Overlay {
     }
 
     /// Returns a loaded file with the changes applied, under its own revision.
-    pub(crate) fn loaded(&self, file: &LoadedSkill, moment: &Moment) -> LoadedSkill {
+    pub(crate) fn apply_to(&self, file: &LoadedSkill, moment: &Moment) -> LoadedSkill {
         let is_file = self.authority.is_none() && self.fields_in_force(&file.skill).is_empty();
         let revision = match self.text().filter(|_| !is_file) {
             Some(text) => record_revision(&format!("{}\n{text}", file.revision)),
@@ -188,7 +188,7 @@ impl Overlay {
 }
 
 /// Combines a file with its changed fields: everything that a record cannot express is taken from the file.
-fn combined(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
+fn combine(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
     let is_changed = |names: &[&str]| fields.iter().any(|field| names.contains(&field.as_str()));
     let new_body = is_changed(&BODY);
     let prose = matches!(changed.body, Body::Instructions(_));

@@ -47,7 +47,7 @@ impl Library {
         {
             return Arc::clone(made);
         }
-        let made = Arc::new(changed(
+        let made = Arc::new(apply_overlays(
             &files,
             &state.texts,
             &self.base.moment(),
@@ -81,7 +81,7 @@ enum DeletedSkills {
     Keep,
 }
 
-fn changed(
+fn apply_overlays(
     files: &Snapshot,
     texts: &BTreeMap<String, String>,
     moment: &Moment,
@@ -96,11 +96,11 @@ fn changed(
         let loaded = if overlay.deleted && deleted == DeletedSkills::Hide {
             None
         } else {
-            Some(overlay.loaded(file, moment))
+            Some(overlay.apply_to(file, moment))
         };
         edited.insert(SkillId::new(skill.clone()), loaded);
     }
-    files.edited(edited)
+    files.with_edits(edited)
 }
 
 /// The changes of tools to a file skill, for people.
@@ -134,7 +134,7 @@ pub fn changed_files(
     });
     let changes = changes.collect();
     (
-        changed(&files, &texts, moment, DeletedSkills::Keep),
+        apply_overlays(&files, &texts, moment, DeletedSkills::Keep),
         changes,
     )
 }

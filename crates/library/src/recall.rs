@@ -17,7 +17,7 @@ use deft_store::{ReadableFile, SkillFilter, SkillOrigin, SkillRow, Store};
 use crate::Library;
 use crate::skills::{decode, encode_file, is_called, path_of};
 use crate::standing::is_gone;
-use crate::sync::TOGETHER;
+use crate::sync::BATCH_SIZE;
 
 /// Returns the last good version of the skills whose file is broken in `snapshot`.
 pub async fn last_good(
@@ -126,7 +126,7 @@ async fn recall(
 }
 
 impl Library {
-    /// Stores the content of every skill file that has changed, and removes files that are gone. Reads the
+    /// Stores the content of every skill file that has changed, and forgets removed files. Reads the
     /// store once if nothing has changed.
     pub async fn keep_good_files(&self) -> Result<(), Error> {
         let snapshot = self.files.snapshot();
@@ -149,7 +149,7 @@ impl Library {
             let revision = loaded.map(|loaded| loaded.revision.to_string());
             if let (Some(loaded), Some(revision)) = (loaded, revision)
                 && known.get(path) != Some(&revision.as_str())
-                && let Some((_, content)) = encoded(loaded)
+                && let Some((_, content)) = encode_skill(loaded)
             {
                 let good = ReadableFile {
                     path: path.to_owned(),
@@ -162,7 +162,7 @@ impl Library {
         let gone = known.keys().filter(|path| !here.contains(**path));
         let mut gone: Vec<String> = gone.map(|path| (*path).to_owned()).collect();
         while !fresh.is_empty() || !gone.is_empty() {
-            let some = fresh.drain(..fresh.len().min(TOGETHER)).collect();
+            let some = fresh.drain(..fresh.len().min(BATCH_SIZE)).collect();
             let store = self.store();
             store
                 .keep_good_files(some, std::mem::take(&mut gone))
@@ -174,8 +174,11 @@ impl Library {
     /// Stores skills that are in use although their files are broken, so that rows can refer to their
     /// revisions.
     pub(crate) async fn keep_contents(&self, skills: Vec<Arc<LoadedSkill>>) -> Result<(), Error> {
-        for some in skills.chunks(TOGETHER) {
-            let contents = some.iter().filter_map(|loaded| encoded(loaded)).collect();
+        for some in skills.chunks(BATCH_SIZE) {
+            let contents = some
+                .iter()
+                .filter_map(|loaded| encode_skill(loaded))
+                .collect();
             self.store().keep_revisions(contents).await?;
         }
         Ok(())
@@ -184,7 +187,7 @@ impl Library {
 
 /// Returns the revision and content of a skill. A skill that cannot be encoded is logged and does not stop
 /// the others.
-fn encoded(loaded: &LoadedSkill) -> Option<(String, String)> {
+fn encode_skill(loaded: &LoadedSkill) -> Option<(String, String)> {
     match encode_file(&loaded.skill, &loaded.path) {
         Ok(content) => Some((loaded.revision.to_string(), content)),
         Err(error) => {

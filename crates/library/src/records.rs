@@ -93,7 +93,7 @@ impl Library {
                     let file = files.skill(loaded.skill.id.as_str()).unwrap_or(&loaded);
                     self.update_file(file, row.as_ref(), args, by).await
                 }
-                NamedSkill::Gone(row) => Err(self.unknown(&row.text.skill)),
+                NamedSkill::FileMissing(row) => Err(self.unknown(&row.text.skill)),
             };
             match changed {
                 // Another caller changed it at the same time: the change must start from the new state.
@@ -162,9 +162,9 @@ impl Library {
                 (Some((skill, _)), Some(other)) if other.id == skill => {
                     Err(deft_store::Error::Changed { skill }.into())
                 }
-                _ => Err(taken(found.as_deref(), &checked.skill.name)),
+                _ => Err(name_taken_error(found.as_deref(), &checked.skill.name)),
             },
-            None => Err(taken(None, &checked.skill.name)),
+            None => Err(name_taken_error(None, &checked.skill.name)),
         }
     }
 
@@ -204,13 +204,13 @@ impl Library {
         };
         let mut skills = Vec::new();
         for row in self.list_skills(records).await? {
-            skills.extend(self.loaded(&row).await);
+            skills.extend(self.load_record(&row).await);
         }
         Ok(skills)
     }
 
     /// Returns a record as a loaded skill; `None` if it cannot be read, which is logged.
-    pub(crate) async fn loaded(&self, row: &SkillRow) -> Option<LoadedSkill> {
+    pub(crate) async fn load_record(&self, row: &SkillRow) -> Option<LoadedSkill> {
         let content = self.store().skill_content(row.id).await;
         let content = read_or_log(content, "a stored skill")??;
         let pinned = read_or_log(self.pin_row(row).await, "a stored skill")?;
@@ -277,7 +277,7 @@ fn refuse_reserved(name: &str, key: &str) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) fn taken(found: Option<&SkillRow>, name: &str) -> Error {
+pub(crate) fn name_taken_error(found: Option<&SkillRow>, name: &str) -> Error {
     let (name, by) = match found {
         Some(row) => (row.text.name.as_str(), format!("skill {}", row.id)),
         None => (name, "another skill".to_owned()),
@@ -298,7 +298,7 @@ impl Library {
             let tool = step["toolName"].as_str()?;
             let router = &self.router;
             let checked = match known_arguments(step) {
-                (all, true) => router.mended(tool, all).map(drop),
+                (all, true) => router.repair_arguments(tool, all).map(drop),
                 (some, false) => router.check_chats(tool, some),
             };
             let failure = checked.err()?;
@@ -335,7 +335,7 @@ impl Library {
         };
         // Servers that were never listed are asked before a tool counts as missing.
         if tools_of(&normalised.record).any(|tool| matches!(known(tool), ToolState::Unknown)) {
-            drop(self.router.listed().await);
+            drop(self.router.list_servers().await);
         }
         let checked = check(&normalised.record, &moment, &known).map_err(Error::Refused)?;
         let problems = self.wrong_arguments(&checked.record);
@@ -362,7 +362,9 @@ impl Library {
         let text = self.text(&skill, key, SkillOrigin::Record, revision);
         match replaces {
             None => self.new_skill(&skill, text, Some(content), now),
-            Some(row) => self.replacing(&skill, text, Some(content), row, now, ReplacedBy::ByTool),
+            Some(row) => {
+                self.replacement(&skill, text, Some(content), row, now, ReplacedBy::ByTool)
+            }
         }
     }
 }

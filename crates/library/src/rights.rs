@@ -151,7 +151,7 @@ impl Library {
             path: &Path::from_text(step.to_owned()),
             operation: &operation,
         };
-        let (id, digest, pattern) = place.bound(allowed);
+        let (id, digest, pattern) = place.grant_identity(allowed);
         Grant {
             id,
             skill: row.text.skill.clone(),
@@ -202,7 +202,7 @@ pub(crate) fn refuse_change(
         return Ok(());
     };
     if let Some(why) = not_named(by, file) {
-        return Err(denied(why));
+        return Err(denied_failure(why));
     }
     let writes = changes.is_some_and(|changes| !is_only_off(changes));
     if writes && !file.policy.secrets.is_empty() {
@@ -210,7 +210,7 @@ pub(crate) fn refuse_change(
             "only a person may change `{}`, because it uses secrets",
             file.id
         );
-        return Err(denied(why));
+        return Err(denied_failure(why));
     }
     Ok(())
 }
@@ -222,7 +222,7 @@ pub fn not_named(authority: &Authority, skill: &Skill) -> Option<String> {
 }
 
 /// Returns the failure of a call that an agent may not make.
-pub fn denied(why: String) -> Failure {
+pub fn denied_failure(why: String) -> Failure {
     Failure::new(FailureClass::Invalid, why)
         .hint("a person can store or run the skill, or give the agent the tool")
 }

@@ -11,7 +11,7 @@ use deft_base::Error;
 use deft_model::{Authority, Dialect, Digest, Revision, Skill, SkillId, nearest_name};
 use deft_registry::{LoadedSkill, Snapshot, State};
 use deft_skillfile::{
-    Document, Moment, ParsedFile, Place, Profile, Severity, parse, parse_record, render,
+    Document, FileLocation, Moment, ParsedFile, Profile, Severity, parse, parse_record, render,
 };
 use deft_workflow::Plan;
 use parking_lot::{Mutex, MutexGuard};
@@ -64,7 +64,7 @@ pub(crate) struct Plans {
 }
 
 /// Maximum number of cached plans, more than any home has revisions; beyond it the cache is cleared.
-const MOST_PLANS: usize = 4096;
+const MAX_PLANS: usize = 4096;
 
 impl Plans {
     /// Returns the skill with this name, compiled.
@@ -98,7 +98,7 @@ impl Plans {
             plan: Arc::new(plan),
         };
         let mut ready = self.lock();
-        if ready.len() >= MOST_PLANS {
+        if ready.len() >= MAX_PLANS {
             ready.clear();
         }
         ready.insert(revision, pinned.clone());
@@ -266,13 +266,13 @@ fn content(skill: &Skill) -> Result<Content, Error> {
 /// Parses the stored text of a skill. The error says why it cannot be read.
 pub(crate) fn decode(content: &str, moment: &Moment) -> Result<Skill, String> {
     let content: Content = serde_json::from_str(content).map_err(|error| error.to_string())?;
-    let place = Place {
+    let location = FileLocation {
         file: &content.file,
         folder: &content.folder,
         domain: content.domain.as_deref(),
     };
     let parsed = match (&content.text, &content.record) {
-        (Some(text), _) => parse(text.as_bytes(), &place, Profile::Deft, moment),
+        (Some(text), _) => parse(text.as_bytes(), &location, Profile::Deft, moment),
         (None, Some(record)) => parse_record(record, moment),
         (None, None) => return Err("it has no text".to_owned()),
     };

@@ -143,11 +143,11 @@ pub fn is_gone(row: &SkillRow) -> bool {
 
 impl Library {
     pub(crate) fn timeline(&self, timed: &SkillTiming, now: Timestamp) -> SchedulePosition {
-        timed.enabled(now, &self.base.host_zone())
+        timed.enabled_position(now, &self.base.host_zone())
     }
 
     /// Returns the tools that are not known to be available.
-    pub fn missing(&self, tools: &[String]) -> Vec<String> {
+    pub fn missing_tools(&self, tools: &[String]) -> Vec<String> {
         let there = |tool: &&String| !matches!(self.router.find(tool), ToolLookup::Tool(_));
         tools.iter().filter(there).cloned().collect()
     }
@@ -227,7 +227,8 @@ impl Library {
         if !skill.policy.enabled {
             let default = self.settings.waiting_defaults.iter();
             let mut default = default.filter(|id| **id == *skill.id.as_str());
-            let waits = default.next().is_some() || !self.missing(&skill.required_tools).is_empty();
+            let waits =
+                default.next().is_some() || !self.missing_tools(&skill.required_tools).is_empty();
             return Some(if waits {
                 DisabledReason::MissingTools
             } else {
@@ -251,10 +252,10 @@ impl Library {
         let key = row.text.skill.clone();
         let content = self.overlay_text(&key);
         let text = self.text(skill, key, SkillOrigin::File, revision.to_owned());
-        self.replacing(skill, text, content, row, now, ReplacedBy::ByFile)
+        self.replacement(skill, text, content, row, now, ReplacedBy::ByFile)
     }
 
-    pub(crate) fn replacing(
+    pub(crate) fn replacement(
         &self,
         skill: &Skill,
         text: TimedText,
@@ -298,7 +299,7 @@ impl Library {
     /// Returns the change that enables a skill.
     pub fn switched_on(&self, row: &SkillRow, now: Timestamp) -> Result<SkillChange, Error> {
         let timed = SkillTiming::from_row(row)?;
-        let timeline = timed.map(|timed| match timed.awaited(row) {
+        let timeline = timed.map(|timed| match timed.awaited_slot(row) {
             // Its time may have passed while it waited; then the misfire rule decides.
             Some(at) => SchedulePosition {
                 anchor: None,
@@ -398,8 +399,8 @@ impl Library {
             summary: failure.message.clone(),
             recovery: None,
             exhausted: None,
-            told: false,
-            outage: KnownOutage::No,
+            notified: false,
+            outage: KnownOutage::Unknown,
             at: self.base.now(),
             schedule_at: self.base.schedule_now(),
             zone: &self.base.host_zone(),

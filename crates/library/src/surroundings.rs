@@ -14,7 +14,7 @@ use deft_tools::{Router, ServerState};
 use crate::Library;
 
 /// Maximum number of skills that are followed for one that runs others.
-const MOST_SKILLS: usize = 200;
+const MAX_SKILLS: usize = 200;
 
 /// Returns the tools that a router knows. The list counts as incomplete without servers: they may not be
 /// configured yet.
@@ -70,7 +70,7 @@ impl Library {
         let mut skills = BTreeMap::from([(skill.id.to_string(), skills_run_by(skill))]);
         let mut open = skills_run_by(skill);
         while let Some(name) = open.pop() {
-            if skills.contains_key(&name) || skills.len() > MOST_SKILLS {
+            if skills.contains_key(&name) || skills.len() > MAX_SKILLS {
                 continue;
             }
             if let Ok(pinned) = self.find(&name).await {

@@ -18,7 +18,7 @@ use crate::standing::{is_gone, may_fire, switched_off};
 
 /// Number of skills stored in one transaction: enough that thousands of files cost few syncs of the disk, and
 /// few enough that other writers wait only for a moment.
-pub(crate) const TOGETHER: usize = 1000;
+pub(crate) const BATCH_SIZE: usize = 1000;
 
 /// The changes made by a sync.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct SyncReport {
     pub added: Vec<String>,
     /// Skills with new content.
     pub changed: Vec<String>,
-    /// Skills whose file is gone.
+    /// Skills whose file was removed.
     pub removed: Vec<String>,
     /// Files whose name a record already uses.
     pub clashes: Vec<String>,
@@ -90,7 +90,7 @@ impl Library {
         let broken: HashSet<&Path> = broken.map(|file| &*file.path).collect();
         fresh.retain(|loaded| broken.contains(&*loaded.path));
         self.keep_contents(fresh).await?;
-        for some in puts.chunks(TOGETHER) {
+        for some in puts.chunks(BATCH_SIZE) {
             let put = self.store().put_skills(some.to_vec()).await?;
             if put.iter().any(|put| matches!(put, PutResult::Refused(_))) {
                 return Ok(None);
@@ -112,7 +112,7 @@ impl Library {
         Ok(rows.into_iter().map(by_name).collect())
     }
 
-    /// Disables the skills of these rows whose file is gone or no longer timed.
+    /// Disables the skills of these rows whose file was removed or no longer timed.
     async fn switch_off_removed(
         &self,
         rows: BTreeMap<String, SkillRow>,
@@ -125,7 +125,7 @@ impl Library {
             !timed && row.text.timing.is_some() && may_fire(row)
         };
         let removed: Vec<SkillRow> = rows.into_values().filter(is_removed).collect();
-        for some in removed.chunks(TOGETHER) {
+        for some in removed.chunks(BATCH_SIZE) {
             let off = some.iter().map(|row| {
                 let change = switched_off(row, DisabledReason::FileRemoved, now);
                 (row.id, row.version, change)

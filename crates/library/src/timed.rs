@@ -67,7 +67,7 @@ impl SkillTiming {
         let zone = zone.unwrap_or_else(|| moment.zone.clone());
         let delayed = timing.delay_seconds.and_then(|seconds| {
             let delay = SignedDuration::from_secs(i64::try_from(seconds).ok()?);
-            deft_schedule::after(moment.now, delay).ok()
+            deft_schedule::instant_after(moment.now, delay).ok()
         });
         let at = timing.at.as_deref();
         let at = at.and_then(|text| parse_at(text, &zone).ok()).or(delayed);
@@ -145,7 +145,7 @@ impl SkillTiming {
 
     /// Returns the only slot of a skill that waits for tools, if it was still to come when the skill was
     /// stored.
-    pub fn awaited(&self, row: &SkillRow) -> Option<Timestamp> {
+    pub fn awaited_slot(&self, row: &SkillRow) -> Option<Timestamp> {
         let waits = row.standing.disabled == Some(DisabledReason::MissingTools);
         let at = self.at.filter(|_| self.is_one_shot() && waits)?;
         (at >= row.created_at).then_some(at)
@@ -153,7 +153,7 @@ impl SkillTiming {
 
     /// Returns the timeline of a skill that is enabled now: an interval starts to count, and past slots are
     /// dropped.
-    pub(crate) fn enabled(&self, now: Timestamp, host: &TimeZone) -> SchedulePosition {
+    pub(crate) fn enabled_position(&self, now: Timestamp, host: &TimeZone) -> SchedulePosition {
         // Whole seconds, so that listings show the exact instant.
         let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
         let anchor = self.every_minutes.map(|_| second);

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Library;
-use crate::sync::TOGETHER;
+use crate::sync::BATCH_SIZE;
 use crate::timed::SkillTiming;
 
 /// The setting that names the zone in which slots were planned.
@@ -42,7 +42,7 @@ impl Library {
         let (now, zone) = (self.base.now(), self.base.host_zone());
         let mut changes = Vec::new();
         for row in self.store().skills(timed).await? {
-            if let Some(timeline) = moved(&row, now, &zone)? {
+            if let Some(timeline) = moved_position(&row, now, &zone)? {
                 let change = SkillChange {
                     standing: row.standing,
                     timeline: Some(timeline),
@@ -52,7 +52,7 @@ impl Library {
             }
         }
         let mut count = 0;
-        for some in changes.chunks(TOGETHER) {
+        for some in changes.chunks(BATCH_SIZE) {
             // A skill that was changed at the same time is already planned in the new zone.
             let rows = self.store().change_skills(some.to_vec()).await?;
             count += rows.iter().flatten().count();
@@ -65,7 +65,7 @@ impl Library {
 }
 
 /// Returns the next slot of a skill in a zone if it differs. A slot that is due already stays.
-fn moved(
+fn moved_position(
     row: &SkillRow,
     now: Timestamp,
     zone: &TimeZone,

@@ -42,7 +42,7 @@ fn first_token() {
     };
     let gates: Arc<Mutex<Vec<Gate>>> = Arc::default();
     let next = gates.clone();
-    let server = ModelServer::answering(Dialect::OpenAi, move |_| {
+    let server = ModelServer::start_with(Dialect::OpenAi, move |_| {
         let gate = Gate::default();
         next.lock().expect("no thread panicked").push(gate.clone());
         // The head and the empty first event are sent at once; the first word waits for the gate.

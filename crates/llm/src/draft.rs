@@ -77,7 +77,7 @@ impl<'a> Draft<'a> {
             return;
         }
         self.text.push_str(text);
-        self.hear(Delta::Text(text.to_owned()));
+        self.emit(Delta::Text(text.to_owned()));
     }
 
     /// Adds a whole call.
@@ -108,7 +108,7 @@ impl<'a> Draft<'a> {
         if !call.announced && !call.name.is_empty() {
             call.announced = true;
             let name = call.name.clone();
-            self.hear(Delta::Call { name });
+            self.emit(Delta::Call { name });
         }
     }
 
@@ -168,7 +168,7 @@ impl<'a> Draft<'a> {
         reply
     }
 
-    fn hear(&self, delta: Delta) {
+    fn emit(&self, delta: Delta) {
         if let Some(listener) = self.listener {
             listener(delta);
         }

@@ -14,7 +14,7 @@ use crate::{ModelOptions, ProviderKind, ReplyListener};
 use crate::{anthropic, gemini, ollama, openai};
 
 /// Maximum size of a response that is read, in bytes.
-pub const MOST_BYTES: usize = 16 * 1024 * 1024;
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// Returns the wire format of a provider.
 pub(crate) fn wire(kind: ProviderKind) -> &'static dyn Wire {
@@ -82,8 +82,8 @@ impl<'a> ReplyReader<'a> {
     /// Reads the next piece of the body.
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), ProviderFailure> {
         self.bytes = self.bytes.saturating_add(bytes.len());
-        if self.bytes > MOST_BYTES {
-            return Err(ProviderFailure::too_large(MOST_BYTES));
+        if self.bytes > MAX_BYTES {
+            return Err(ProviderFailure::too_large(MAX_BYTES));
         }
         match &mut self.body {
             Body::Whole(whole) => whole.extend_from_slice(bytes),
@@ -91,7 +91,7 @@ impl<'a> ReplyReader<'a> {
                 frames.push(bytes);
                 while let Some(data) = frames.next() {
                     let taken = events.take(&data, &mut self.draft);
-                    taken.map_err(|failed| failed.redacted(self.options))?;
+                    taken.map_err(|failed| failed.redact(self.options))?;
                 }
             }
         }
@@ -118,7 +118,7 @@ impl<'a> ReplyReader<'a> {
                 .and_then(|()| events.end(&mut self.draft)),
         };
         read.map(|()| self.draft.finish())
-            .map_err(|failed| failed.redacted(self.options))
+            .map_err(|failed| failed.redact(self.options))
     }
 }
 
@@ -161,5 +161,5 @@ pub(crate) fn verdict(
     }
     let answer: Option<Value> = serde_json::from_slice(body).ok();
     let words = answer.and_then(|answer| wire(options.provider).words(&answer));
-    Err(ProviderFailure::by_status(head, words, body).redacted(options))
+    Err(ProviderFailure::by_status(head, words, body).redact(options))
 }

@@ -11,7 +11,7 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 use tokio::time::timeout;
 
 use crate::address::{address, join};
-use crate::exchange::{self, MOST_BYTES, ReplyReader};
+use crate::exchange::{self, MAX_BYTES, ReplyReader};
 use crate::head::Head;
 use crate::provider::{Pong, Provider, Reply};
 use crate::provider_failure::ProviderFailure;
@@ -123,8 +123,8 @@ impl Http {
             .map_err(|error| transport(&error, &host))?
         {
             body.extend_from_slice(&bytes);
-            if body.len() > MOST_BYTES {
-                return Err(ProviderFailure::too_large(MOST_BYTES));
+            if body.len() > MAX_BYTES {
+                return Err(ProviderFailure::too_large(MAX_BYTES));
             }
         }
         Ok((head, body))
@@ -137,7 +137,7 @@ impl Http {
                 .map_err(|error| error.without_url().to_string())
         });
         made.as_ref().map_err(|error| {
-            ProviderFailure::lasting(
+            ProviderFailure::permanent(
                 FailureClass::Other,
                 format!("the HTTP client could not be created: {error}"),
             )
@@ -189,14 +189,14 @@ fn host(url: &Url) -> String {
 fn transport(error: &reqwest::Error, host: &str) -> ProviderFailure {
     if error.is_timeout() {
         let message = format!("no connection to `{host}` in time");
-        return ProviderFailure::passing(FailureClass::Timeout, message).hint(UNREACHED);
+        return ProviderFailure::transient(FailureClass::Timeout, message).hint(UNREACHED);
     }
     if error.is_connect() {
         let message = format!("`{host}` cannot be reached: {}", cause(error));
-        return ProviderFailure::passing(FailureClass::Network, message).hint(UNREACHED);
+        return ProviderFailure::transient(FailureClass::Network, message).hint(UNREACHED);
     }
     let message = format!("lost the connection to `{host}`: {}", cause(error));
-    ProviderFailure::passing(FailureClass::Network, message).hint(HUNG_UP)
+    ProviderFailure::transient(FailureClass::Network, message).hint(HUNG_UP)
 }
 
 /// Returns the innermost cause, which is the only informative one.

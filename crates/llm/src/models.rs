@@ -124,7 +124,7 @@ impl Models {
                 Failure::new(FailureClass::Timeout, message)
             }
         };
-        Err(named(name, failure))
+        Err(add_model_name(name, failure))
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<(&ModelOptions, &ModelBackend)> {
@@ -139,7 +139,7 @@ pub(crate) fn unknown(name: &str) -> Failure {
 }
 
 /// Adds the name of the model to a failure.
-pub(crate) fn named(name: &str, mut failure: Failure) -> Failure {
+pub(crate) fn add_model_name(name: &str, mut failure: Failure) -> Failure {
     failure.message = format!("model `{name}`: {}", failure.message);
     let concerns_all = matches!(
         failure.class,

@@ -8,9 +8,9 @@ use std::time::Duration;
 use deft_model::{Failure, FailureClass, ModelReply};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::models::{ModelBackend, named, unknown};
+use crate::models::{ModelBackend, add_model_name, unknown};
 use crate::provider_failure::ProviderFailure;
-use crate::wait::{PATIENCE, backoff, words};
+use crate::wait::{MAX_REQUESTED_DELAY, backoff, words};
 use crate::{Answer, Ask, Delta, ModelOptions, Models};
 
 impl Models {
@@ -37,7 +37,7 @@ struct Tries<'a> {
 }
 
 /// Why a model was given up.
-enum Over {
+enum GiveUpReason {
     /// The model failed; others may succeed.
     Model(ProviderFailure),
     /// The deadline of all tries has passed; with the failure before that, if any.
@@ -84,16 +84,16 @@ impl<'a> Tries<'a> {
                         tries: self.count,
                     });
                 }
-                Err(Over::Time(failed)) => {
-                    failures.extend(failed.map(|failed| named(name, failed.failure)));
+                Err(GiveUpReason::Time(failed)) => {
+                    failures.extend(failed.map(|failed| add_model_name(name, failed.failure)));
                     return Err(self.too_late(name, &failures));
                 }
-                Err(Over::Model(failed)) => {
+                Err(GiveUpReason::Model(failed)) => {
                     tracing::debug!(
                         model = name, failure = %failed.failure,
                         "a model failed; trying the next one"
                     );
-                    failures.push(named(name, failed.failure.clone()));
+                    failures.push(add_model_name(name, failed.failure.clone()));
                     last = Some((options, failed));
                 }
             }
@@ -127,18 +127,18 @@ impl<'a> Tries<'a> {
         &mut self,
         options: &ModelOptions,
         behind: &ModelBackend,
-    ) -> Result<ModelReply, Over> {
+    ) -> Result<ModelReply, GiveUpReason> {
         let mut tries = 0;
         let mut before = None;
         loop {
             let failed = match self.once(options, behind).await {
                 Ok(reply) => return Ok(reply),
-                Err(Over::Model(failed)) => failed,
-                Err(Over::Time(_)) => return Err(Over::Time(before)),
+                Err(GiveUpReason::Model(failed)) => failed,
+                Err(GiveUpReason::Time(_)) => return Err(GiveUpReason::Time(before)),
             };
             tries += 1;
             if !failed.passing || tries > options.retries {
-                return Err(Over::Model(failed));
+                return Err(GiveUpReason::Model(failed));
             }
             let wait = failed.after.unwrap_or_else(|| self.backoff(options, tries));
             self.check_wait(wait, &failed)?;
@@ -153,17 +153,19 @@ impl<'a> Tries<'a> {
         &mut self,
         options: &ModelOptions,
         behind: &ModelBackend,
-    ) -> Result<ModelReply, Over> {
+    ) -> Result<ModelReply, GiveUpReason> {
         let place = behind.places.acquire();
         let place = match self.end {
-            Some((end, _)) => timeout_at(end, place).await.map_err(|_| Over::Time(None))?,
+            Some((end, _)) => timeout_at(end, place)
+                .await
+                .map_err(|_| GiveUpReason::Time(None))?,
             None => place.await,
         };
         // The semaphore is never closed.
-        let _place = place.map_err(|_| Over::Time(None))?;
-        let left = self.left();
+        let _place = place.map_err(|_| GiveUpReason::Time(None))?;
+        let left = self.time_left();
         if left.is_zero() {
-            return Err(Over::Time(None));
+            return Err(GiveUpReason::Time(None));
         }
         if self.heard.swap(false, Ordering::SeqCst)
             && let Some(listener) = self.ask.listener
@@ -185,11 +187,11 @@ impl<'a> Tries<'a> {
         let reply = behind.provider.reply(self.ask.request, listener);
         match timeout(options.timeout.min(left), reply).await {
             Ok(Ok(reply)) => Ok(reply),
-            Ok(Err(failed)) => Err(Over::Model(failed)),
-            Err(_) if left <= options.timeout => Err(Over::Time(None)),
+            Ok(Err(failed)) => Err(GiveUpReason::Model(failed)),
+            Err(_) if left <= options.timeout => Err(GiveUpReason::Time(None)),
             Err(_) => {
                 let message = format!("no answer within {}", words(options.timeout));
-                Err(Over::Model(ProviderFailure::passing(
+                Err(GiveUpReason::Model(ProviderFailure::transient(
                     FailureClass::Timeout,
                     message,
                 )))
@@ -197,32 +199,32 @@ impl<'a> Tries<'a> {
         }
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         let left = |(end, _): (Instant, Duration)| end.saturating_duration_since(Instant::now());
         self.end.map_or(Duration::MAX, left)
     }
 
     /// Fails if a wait would pass the deadline or takes too long.
-    fn check_wait(&self, wait: Duration, failed: &ProviderFailure) -> Result<(), Over> {
+    fn check_wait(&self, wait: Duration, failed: &ProviderFailure) -> Result<(), GiveUpReason> {
         let mut failed = failed.clone();
-        if wait >= self.left() {
+        if wait >= self.time_left() {
             if failed.after.is_some() {
                 failed.failure.message = format!(
                     "{}; the provider asks to retry after {}, but only {} are left",
                     failed.failure.message,
                     words(wait),
-                    words(self.left())
+                    words(self.time_left())
                 );
             }
-            return Err(Over::Model(failed));
+            return Err(GiveUpReason::Model(failed));
         }
-        if wait > PATIENCE {
+        if wait > MAX_REQUESTED_DELAY {
             failed.failure.message = format!(
                 "{}; the provider asks to retry after {}",
                 failed.failure.message,
                 words(wait)
             );
-            return Err(Over::Model(failed));
+            return Err(GiveUpReason::Model(failed));
         }
         Ok(())
     }

@@ -6,11 +6,11 @@ use deft_model::scatter;
 use jiff::fmt::rfc2822::DateTimeParser;
 
 /// The first delay, and the longest one that the provider did not ask for.
-const FIRST: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_secs(20);
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+const MAX_DELAY: Duration = Duration::from_secs(20);
 
 /// The longest delay that a provider may ask for. For a longer one, other models are asked at once.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const MAX_REQUESTED_DELAY: Duration = Duration::from_mins(2);
 
 /// Returns the delay that a server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. A
 /// date is compared with the server's own, so that clock differences do not matter.
@@ -39,12 +39,12 @@ pub(crate) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Optio
 /// Returns the delay before a try: it doubles each time, reduced by up to half with a hash of the seed, so
 /// that many runs do not retry together.
 pub(crate) fn backoff(seed: &str, tries: u32) -> Duration {
-    let doubled = FIRST.saturating_mul(
+    let doubled = FIRST_DELAY.saturating_mul(
         1_u32
             .checked_shl(tries.saturating_sub(1))
             .unwrap_or(u32::MAX),
     );
-    let full = doubled.min(LONGEST);
+    let full = doubled.min(MAX_DELAY);
     let bytes = seed.bytes().chain(tries.to_le_bytes());
     let share = u32::try_from(scatter(bytes) % 500).unwrap_or_default();
     full.saturating_sub(full * share / 1000)

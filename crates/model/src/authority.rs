@@ -145,7 +145,7 @@ fn names_one(list: &[String], names: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    fn owned(names: &[&str]) -> Vec<String> {
+    fn to_strings(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
@@ -154,21 +154,21 @@ mod tests {
         let chat = Authority {
             agent: "thinker".to_owned(),
             attended: true,
-            tools: vec![owned(&["mail_*", "notify"])],
-            approve: owned(&["destructive"]),
+            tools: vec![to_strings(&["mail_*", "notify"])],
+            approve: to_strings(&["destructive"]),
             ask_unannotated: true,
             skills: None,
             may_schedule: true,
-            agreed: owned(&["mail_send"]),
+            agreed: to_strings(&["mail_send"]),
             agreed_to: None,
         };
         let fired = Authority {
             agent: "night".to_owned(),
             attended: false,
-            tools: vec![owned(&["mail_send", "wipe"])],
-            approve: owned(&["destructive", "mail_send"]),
+            tools: vec![to_strings(&["mail_send", "wipe"])],
+            approve: to_strings(&["destructive", "mail_send"]),
             ask_unannotated: false,
-            skills: Some(owned(&["digest"])),
+            skills: Some(to_strings(&["digest"])),
             may_schedule: false,
             agreed: Vec::new(),
             agreed_to: None,
@@ -176,12 +176,15 @@ mod tests {
         let both = Authority {
             agent: "thinker".to_owned(),
             attended: false,
-            tools: vec![owned(&["mail_*", "notify"]), owned(&["mail_send", "wipe"])],
-            approve: owned(&["destructive", "mail_send"]),
+            tools: vec![
+                to_strings(&["mail_*", "notify"]),
+                to_strings(&["mail_send", "wipe"]),
+            ],
+            approve: to_strings(&["destructive", "mail_send"]),
             ask_unannotated: true,
-            skills: Some(owned(&["digest"])),
+            skills: Some(to_strings(&["digest"])),
             may_schedule: false,
-            agreed: owned(&["mail_send"]),
+            agreed: to_strings(&["mail_send"]),
             agreed_to: None,
         };
         assert_eq!(chat.and(&fired), both);

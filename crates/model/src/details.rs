@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Defines [`Details`] and its rows. Each field is one line with its key, its type and its help text.
-/// `Text(80)` is a text of at most 80 characters, `Texts(80)` a list of texts of at most 80 characters each.
+/// `Text(80)` is a text of at most 80 characters, `Texts(80)` a list of strings of at most 80 characters each.
 macro_rules! details {
     ( $( $field:ident: $takes:ident $( ( $most:literal ) )? = $help:literal ),+ $(,)? ) => {
         /// The descriptive fields of a skill. They help people to recognise and find it and do not affect how
@@ -47,7 +47,7 @@ pub struct DetailRow {
 pub enum DetailAccessor {
     /// A text.
     Text(fn(&mut Details) -> &mut Option<String>),
-    /// A list of texts.
+    /// A list of strings.
     Texts(fn(&mut Details) -> &mut Vec<String>),
 }
 

@@ -33,7 +33,7 @@ choice! {
         Entered = "entered",
         /// A nested skill continues after an interruption.
         Continued = "continued",
-        /// The time of a nested skill is up.
+        /// The time of a nested skill has run out.
         Expired = "expired",
         /// A nested skill ended.
         Closed = "closed",

@@ -99,14 +99,14 @@ impl Failure {
 
     /// Marks the call as not attempted.
     #[must_use]
-    pub fn blocked(mut self) -> Self {
+    pub fn mark_blocked(mut self) -> Self {
         self.blocked = true;
         self
     }
 
     /// Marks the failure as reported by the tool in its answer.
     #[must_use]
-    pub fn reported(mut self) -> Self {
+    pub fn mark_reported(mut self) -> Self {
         self.reported = true;
         self
     }

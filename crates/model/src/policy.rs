@@ -258,32 +258,32 @@ impl Policy {
         let default = Self::default();
         let window = Some(*misfire_window).filter(|window| *window != default.misfire_window);
         let all = [
-            ("enabled", differing(enabled, &default.enabled)),
-            ("agent_id", differing(agent_id, &default.agent_id)),
-            ("max_steps", differing(max_steps, &default.max_steps)),
+            ("enabled", unless_default(enabled, &default.enabled)),
+            ("agent_id", unless_default(agent_id, &default.agent_id)),
+            ("max_steps", unless_default(max_steps, &default.max_steps)),
             (
                 "notify_on_completion",
-                differing(notify_on_completion, &default.notify_on_completion),
+                unless_default(notify_on_completion, &default.notify_on_completion),
             ),
             (
                 "notify_interval_minutes",
-                differing(notify_interval_minutes, &default.notify_interval_minutes),
+                unless_default(notify_interval_minutes, &default.notify_interval_minutes),
             ),
-            ("effects", differing(effects, &None)),
+            ("effects", unless_default(effects, &None)),
             ("heal", (!heal.is_empty()).then(|| Heal::list(heal))),
-            ("max_heals", differing(max_heals, &default.max_heals)),
+            ("max_heals", unless_default(max_heals, &default.max_heals)),
             ("expect", expect.as_ref().map(Expect::value)),
             ("budget", budget.as_ref().map(Budget::value)),
-            ("misfire", differing(misfire, &default.misfire)),
+            ("misfire", unless_default(misfire, &default.misfire)),
             ("misfire_window", window.map(seconds)),
-            ("overlap", differing(overlap, &None)),
+            ("overlap", unless_default(overlap, &None)),
             ("preflight", preflight.clone()),
-            ("timezone", differing(timezone, &None)),
+            ("timezone", unless_default(timezone, &None)),
             ("timeout", timeout.map(seconds)),
-            ("concurrency", differing(concurrency, &None)),
-            ("secrets", differing(secrets, &default.secrets)),
-            ("tests", differing(tests, &default.tests)),
-            ("expose", differing(expose, &default.expose)),
+            ("concurrency", unless_default(concurrency, &None)),
+            ("secrets", unless_default(secrets, &default.secrets)),
+            ("tests", unless_default(tests, &default.tests)),
+            ("expose", unless_default(expose, &default.expose)),
         ];
         let given = |(key, value): (_, Option<Value>)| Some((key, value?));
         all.into_iter().filter_map(given).collect()
@@ -291,7 +291,7 @@ impl Policy {
 }
 
 /// Returns `value` as JSON unless it equals `default`.
-fn differing<T: PartialEq + Serialize>(value: &T, default: &T) -> Option<Value> {
+fn unless_default<T: PartialEq + Serialize>(value: &T, default: &T) -> Option<Value> {
     (value != default).then(|| json!(value))
 }
 
@@ -331,8 +331,8 @@ impl Expect {
     /// Returns the value for the `expect` key of a file.
     pub fn value(&self) -> Value {
         object([
-            ("called", differing(&self.called, &Vec::new())),
-            ("that", differing(&self.that, &None)),
+            ("called", unless_default(&self.called, &Vec::new())),
+            ("that", unless_default(&self.that, &None)),
             ("schema", self.schema.clone()),
         ])
     }
@@ -342,8 +342,8 @@ impl Budget {
     /// Returns the value for the `budget` key of a file.
     pub fn value(&self) -> Value {
         object([
-            ("tokens", differing(&self.tokens, &None)),
-            ("cost_usd", differing(&self.cost_usd, &None)),
+            ("tokens", unless_default(&self.tokens, &None)),
+            ("cost_usd", unless_default(&self.cost_usd, &None)),
             ("per", Some(json!(self.per))),
             ("on_exhausted", Some(json!(self.on_exhausted))),
         ])

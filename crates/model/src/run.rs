@@ -65,7 +65,7 @@ choice! {
     Outcome {
         /// All steps succeeded.
         Success = "success",
-        /// A step failed for good.
+        /// A step failed permanently.
         Error = "error",
         /// There was nothing to do, or another run was in the way.
         Skipped = "skipped",

@@ -58,7 +58,7 @@ impl<'a> Delivery<'a> {
 
     /// Returns how many parts of the message have arrived in earlier tries, for a receiver that takes it in
     /// parts.
-    pub fn arrived(&self) -> usize {
+    pub fn arrived_parts(&self) -> usize {
         usize::try_from(self.row.parts).unwrap_or(usize::MAX)
     }
 
@@ -84,17 +84,17 @@ pub struct DeliveryError {
 }
 
 /// Maximum number of messages in delivery at the same time.
-const TOGETHER: u32 = 16;
+const MAX_PARALLEL: u32 = 16;
 
 /// How long a message is reserved for the courier that took it.
-const TRY: SignedDuration = SignedDuration::from_secs(120);
+const CLAIM_DURATION: SignedDuration = SignedDuration::from_secs(120);
 
 /// Timeout of a try. It ends before another courier may take the message, and a channel that hangs does not
 /// delay other messages forever.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TRY_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Delays between tries; when they are used up, the message is abandoned.
-const LADDER: [SignedDuration; 8] = [
+const RETRY_DELAYS: [SignedDuration; 8] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_secs(30),
     SignedDuration::from_mins(2),
@@ -106,7 +106,7 @@ const LADDER: [SignedDuration; 8] = [
 ];
 
 /// The shortest and longest wait before a missing channel is checked again.
-const LOOK_AGAIN: [SignedDuration; 2] =
+const CHANNEL_POLL_INTERVALS: [SignedDuration; 2] =
     [SignedDuration::from_secs(30), SignedDuration::from_mins(10)];
 
 /// The notices in the store that have not been delivered yet.
@@ -139,7 +139,7 @@ impl Outbox {
         let mut arrived = 0;
         loop {
             let mut lines = Lines::default();
-            lines.add(self.due(TOGETHER).await?);
+            lines.add(self.due(MAX_PARALLEL).await?);
             let waiting = lines.begin();
             if waiting.is_empty() {
                 return Ok(arrived);
@@ -162,7 +162,7 @@ impl Outbox {
         let mut tries = FuturesUnordered::new();
         loop {
             let bell = self.base.bells().messages.notified();
-            let room = TOGETHER.saturating_sub(lines.under_way());
+            let room = MAX_PARALLEL.saturating_sub(lines.under_way());
             let mut next = None;
             if room > 0 {
                 lines.add(self.due(room).await?);
@@ -193,7 +193,7 @@ impl Outbox {
     /// Takes at most `most` due notices and reserves them, so that no other courier sends them meanwhile.
     async fn due(&self, most: u32) -> Result<Vec<NoticeRow>, Error> {
         let now = self.base.now();
-        let until = now.saturating_add(TRY).unwrap_or(Timestamp::MAX);
+        let until = now.saturating_add(CLAIM_DURATION).unwrap_or(Timestamp::MAX);
         Ok(self.base.store().take_notices(now, until, most).await?)
     }
 
@@ -240,7 +240,7 @@ impl Outbox {
         let delivered = match serde_json::from_str::<Notice>(&row.body) {
             Ok(notice) => {
                 let parcel = Delivery::new(&notice, &key, row, &**self.base.store());
-                let sent = tokio::time::timeout(PATIENCE, channel.deliver(&parcel)).await;
+                let sent = tokio::time::timeout(TRY_TIMEOUT, channel.deliver(&parcel)).await;
                 sent.unwrap_or_else(|_| Err(no_answer()))
             }
             Err(error) => Err(DeliveryError {
@@ -349,7 +349,7 @@ impl Lines {
 /// Returns when to retry a notice that has waited so long that its own try could outlast its reservation;
 /// `None` if there is enough time.
 fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
-    let patience = SignedDuration::try_from(PATIENCE).unwrap_or(TRY);
+    let patience = SignedDuration::try_from(TRY_TIMEOUT).unwrap_or(CLAIM_DURATION);
     let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
     let late = row.try_at.is_some_and(|until| over > until);
     late.then_some(now)
@@ -366,7 +366,7 @@ fn key_of(row: &NoticeRow) -> String {
 }
 
 fn no_answer() -> DeliveryError {
-    let message = format!("no answer within {} s", PATIENCE.as_secs());
+    let message = format!("no answer within {} s", TRY_TIMEOUT.as_secs());
     DeliveryError {
         failure: Failure::new(FailureClass::Timeout, message),
         retry_after: None,
@@ -379,7 +379,7 @@ fn after_failure(row: &NoticeRow, undelivered: &DeliveryError, now: Timestamp) -
     let error = format!("{}: {}", failure.class, failure.message);
     if failure.blocked {
         // The wait grows with the age of the message, so that no counter is needed.
-        let [least, most] = LOOK_AGAIN;
+        let [least, most] = CHANNEL_POLL_INTERVALS;
         let wait = now.duration_since(row.at).clamp(least, most);
         let at = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
         return NoticeEnd::Later { at, error };
@@ -389,7 +389,7 @@ fn after_failure(row: &NoticeRow, undelivered: &DeliveryError, now: Timestamp) -
         FailureClass::Auth | FailureClass::Invalid | FailureClass::NotFound
     );
     let step = usize::try_from(row.attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-    let Some(wait) = LADDER.get(step).filter(|_| !hopeless) else {
+    let Some(wait) = RETRY_DELAYS.get(step).filter(|_| !hopeless) else {
         return NoticeEnd::Dead { error };
     };
     let asked = undelivered.retry_after;

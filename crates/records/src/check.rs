@@ -5,7 +5,7 @@
 
 use deft_model::{Object, Skill};
 use deft_schedule::{FireTime, PhraseClock, parse_future, parse_zone, read_phrase};
-use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, Severity, parse};
+use deft_skillfile::{Diagnostic, Document, FileLocation, Moment, Profile, Rule, Severity, parse};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ pub fn check(
     tools: &dyn Tools,
 ) -> Result<CheckedRecord, Refusal> {
     let written = place::write(record);
-    let place = Place {
+    let place = FileLocation {
         file: "record.json",
         folder: "",
         domain: None,
@@ -293,7 +293,7 @@ impl Reader<'_> {
             return None;
         }
         // As written: the digits of a huge number would fill the screen.
-        let count = crate::json::spelled(value).unwrap_or_else(|| count.to_string());
+        let count = crate::json::text_of_scalar(value).unwrap_or_else(|| count.to_string());
         let problem = match key.as_str() {
             "in" => Problem::new("trigger_config.in", format!("`{count}` has no unit"))
                 .hint(format!("write `{count}m` for minutes")),

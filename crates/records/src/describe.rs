@@ -77,11 +77,11 @@ fn describe_time(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> Str
                 said.unwrap_or_default()
             )
         }
-        None => untimed(skill, moment),
+        None => describe_untimed(skill, moment),
     }
 }
 
-fn untimed(skill: &Skill, moment: &Moment) -> String {
+fn describe_untimed(skill: &Skill, moment: &Moment) -> String {
     match skill.trigger {
         Trigger::Event if skill.timing.is_some() => words(skill, moment),
         Trigger::Event if skill.keywords.is_empty() => {

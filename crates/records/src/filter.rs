@@ -29,7 +29,7 @@ pub fn filter(args: &Object) -> Result<Filter, Refusal> {
     };
     let mut problems = Vec::new();
     let mut refuse = |key: &str, value: &Value, wanted: &str| {
-        let shown = json::spelled(value).unwrap_or_else(|| value.to_string());
+        let shown = json::text_of_scalar(value).unwrap_or_else(|| value.to_string());
         let message = format!("`{shown}` is not {wanted}");
         problems.push(Problem::new(key, message).hint("leave it out to see all skills"));
     };
@@ -48,7 +48,7 @@ pub fn filter(args: &Object) -> Result<Filter, Refusal> {
         }
     }
     if let Some(value) = given("agent_id") {
-        wanted.agent_id = json::spelled(value);
+        wanted.agent_id = json::text_of_scalar(value);
         if wanted.agent_id.is_none() {
             refuse("agent_id", value, "the name of an agent");
         }

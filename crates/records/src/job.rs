@@ -29,7 +29,7 @@ pub fn job(args: &Object) -> Result<Object, Refusal> {
         plan.clone(),
     )]));
     let name = find(&args, &["name", "title", "task", "task_name", "label"]);
-    let name = name.and_then(|key| json::spelled(args.get(&key)?));
+    let name = name.and_then(|key| json::text_of_scalar(args.get(&key)?));
     let name = name.filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| format!("Call {}", tools.join(", ")));
     let mut record = Object::new();
@@ -71,18 +71,18 @@ fn action(args: &mut Object) -> Result<Object, Refusal> {
     let given = key.and_then(|key| json::take(args, &key));
     match given {
         Some(Value::Object(action)) => Ok(action),
-        Some(Value::String(text)) => match json::held(&text) {
+        Some(Value::String(text)) => match json::parse_in_text(&text) {
             Some(Value::Object(action)) => Ok(action),
             Some(steps @ Value::Array(_)) => Ok(Object::from_iter([("steps".to_owned(), steps)])),
-            _ => flattened(args, Some(&text)),
+            _ => flatten_action(args, Some(&text)),
         },
         Some(steps @ Value::Array(_)) => Ok(Object::from_iter([("steps".to_owned(), steps)])),
-        Some(_) | None => flattened(args, None),
+        Some(_) | None => flatten_action(args, None),
     }
 }
 
 /// Parses `{"name": …, "action": "tool_call", "toolName": …}`.
-fn flattened(args: &mut Object, kind: Option<&str>) -> Result<Object, Refusal> {
+fn flatten_action(args: &mut Object, kind: Option<&str>) -> Result<Object, Refusal> {
     let own = ["tool_name", "tool", "workflow_steps", "steps", "function"];
     if find(args, &own).is_none() {
         let Some(tool) = kind.filter(|kind| !kind.trim().is_empty() && !is_kind(kind)) else {
@@ -122,7 +122,7 @@ fn steps(action: &Object) -> Result<Value, Refusal> {
     ];
     let given = find(action, &steps).and_then(|key| action.get(&key).cloned());
     match given {
-        Some(Value::String(text)) => match json::held(&text) {
+        Some(Value::String(text)) => match json::parse_in_text(&text) {
             Some(steps) => Ok(steps),
             None => refuse(
                 "action.workflowSteps",

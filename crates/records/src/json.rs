@@ -7,8 +7,8 @@ use serde_json::Value;
 
 /// Parses the list or mapping in a text: JSON, JSON in a code fence, or a Python literal. Returns `None` if
 /// the text contains neither.
-pub(crate) fn held(text: &str) -> Option<Value> {
-    let text = unfenced(text);
+pub(crate) fn parse_in_text(text: &str) -> Option<Value> {
+    let text = strip_fence(text);
     if !text.starts_with(['[', '{']) {
         return None;
     }
@@ -17,7 +17,7 @@ pub(crate) fn held(text: &str) -> Option<Value> {
 }
 
 /// Strips a code fence, backticks or quotes around a text.
-pub(crate) fn unfenced(text: &str) -> &str {
+pub(crate) fn strip_fence(text: &str) -> &str {
     let mut text = text.trim();
     if let Some(inner) = text.strip_prefix("```").and_then(|t| t.strip_suffix("```")) {
         // The first line of a fence names its language.
@@ -78,7 +78,7 @@ pub(crate) fn take(object: &mut Object, key: &str) -> Option<Value> {
 }
 
 /// Returns a text or number as text, as it was spelled.
-pub(crate) fn spelled(value: &Value) -> Option<String> {
+pub(crate) fn text_of_scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()),
         Value::Number(number) => Some(number.to_string()),

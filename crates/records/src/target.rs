@@ -30,12 +30,12 @@ pub fn target(args: &Object) -> (Option<Target>, Object) {
     };
     let id = key(&["id", "skill_id", "record_id"], &rest);
     let id = id.and_then(|key| json::take(&mut rest, &key));
-    let mut target = id.as_ref().and_then(named);
+    let mut target = id.as_ref().and_then(parse_target);
     if target.is_none()
         && let Some(key) = key(&["name", "skill_name", "skill", "slug"], &rest)
         && rest.get(&key).is_some_and(Value::is_string)
     {
-        target = json::take(&mut rest, &key).as_ref().and_then(named);
+        target = json::take(&mut rest, &key).as_ref().and_then(parse_target);
     }
     if let Some(key) = key(&["new_name", "rename_to"], &rest) {
         let name = json::take(&mut rest, &key).unwrap_or_default();
@@ -45,8 +45,8 @@ pub fn target(args: &Object) -> (Option<Target>, Object) {
 }
 
 /// Converts a number, also in quotes, to an id, and any other text to a name.
-fn named(value: &Value) -> Option<Target> {
-    let text = json::spelled(value)?;
+fn parse_target(value: &Value) -> Option<Target> {
+    let text = json::text_of_scalar(value)?;
     let number = text.trim_start_matches('#').parse().ok();
     match number {
         Some(id) => Some(Target::Id(id)),

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deft_registry::{MAX_FILE_BYTES, Options, Registry, Snapshot, read_regular, skill_mds};
-use deft_skillfile::{Moment, Place, Profile, parse};
+use deft_skillfile::{FileLocation, Moment, Profile, parse};
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 
@@ -189,7 +189,7 @@ fn rescan(root: &Path) {
 /// Finds, parses and validates the public skills next to the checkout with the rules of the open format, like
 /// `deft skills validate`.
 fn corpus(rounds: usize) {
-    let Some(root) = deft_testkit::shared("corpus/agentskills") else {
+    let Some(root) = deft_testkit::find_shared("corpus/agentskills") else {
         println!("| validate the corpus | skipped: it is not beside the checkout |");
         return;
     };
@@ -201,12 +201,12 @@ fn corpus(rounds: usize) {
             .and_then(Path::file_name)
             .and_then(|name| name.to_str())
             .unwrap();
-        let place = Place {
+        let location = FileLocation {
             file: "SKILL.md",
             folder,
             domain: None,
         };
-        parse(&bytes, &place, Profile::AgentSkills, &moment)
+        parse(&bytes, &location, Profile::AgentSkills, &moment)
     };
     let mut count = 0;
     let mut times: Vec<Duration> = (0..rounds)
@@ -230,7 +230,7 @@ fn corpus(rounds: usize) {
 /// Parses and checks one workflow of about 1.2 KB.
 fn workflow_parse(rounds: u32) {
     let text = workflow("start_work");
-    let place = Place {
+    let location = FileLocation {
         file: "start_work.yaml",
         folder: "skills",
         domain: None,
@@ -238,7 +238,7 @@ fn workflow_parse(rounds: u32) {
     let moment = moment();
     let start = Instant::now();
     for _ in 0..rounds {
-        let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
+        let parsed = parse(text.as_bytes(), &location, Profile::Deft, &moment);
         assert!(std::hint::black_box(parsed).document.is_some());
     }
     let each = start.elapsed() / rounds;

@@ -103,7 +103,7 @@ pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     }));
     changes.extend(domains(old, new));
     changes.extend(agents(old, new));
-    changes.extend(broken(old, new));
+    changes.extend(broken_changes(old, new));
     changes
 }
 
@@ -143,7 +143,7 @@ fn is_broken(file: &FileReport) -> bool {
     matches!(file.state, State::Broken { .. })
 }
 
-fn broken(old: &Snapshot, new: &Snapshot) -> impl Iterator<Item = Change> {
+fn broken_changes(old: &Snapshot, new: &Snapshot) -> impl Iterator<Item = Change> {
     let before: std::collections::HashMap<&Path, &[_]> = old
         .files()
         .iter()

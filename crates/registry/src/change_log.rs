@@ -12,7 +12,7 @@ use crate::change::Change;
 pub(crate) const QUIET: Duration = Duration::from_millis(700);
 
 /// Maximum delay of a line while changes continue.
-const LONGEST: Duration = Duration::from_secs(10);
+const MAX_DELAY: Duration = Duration::from_secs(10);
 
 /// Changes that are not logged yet, oldest first.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl ChangeLog {
 
     /// Whether a change has been pending for too long.
     pub(crate) fn is_late(&self) -> bool {
-        self.since.is_some_and(|since| since.elapsed() >= LONGEST)
+        self.since.is_some_and(|since| since.elapsed() >= MAX_DELAY)
     }
 
     /// Removes and returns all pending changes.

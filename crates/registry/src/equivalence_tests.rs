@@ -86,7 +86,7 @@ fn act(dice: &mut Dice, root: &Path) -> Vec<PathBuf> {
 }
 
 /// Renders everything visible in a snapshot.
-fn seen(snapshot: &Snapshot) -> String {
+fn render_snapshot(snapshot: &Snapshot) -> String {
     let mut out = String::new();
     for file in snapshot.files() {
         out.push_str(&format!(
@@ -135,14 +135,14 @@ fn an_update_sees_what_a_load_sees() {
                 .unwrap_or(snapshot);
             let fresh = Snapshot::load(&options, &moment);
             assert_eq!(
-                seen(&snapshot),
-                seen(&fresh),
+                render_snapshot(&snapshot),
+                render_snapshot(&fresh),
                 "seed {seed}, step {step}, after {paths:?}"
             );
             let rescanned = snapshot.rescan(&options, &moment);
             assert_eq!(
-                seen(&rescanned),
-                seen(&fresh),
+                render_snapshot(&rescanned),
+                render_snapshot(&fresh),
                 "rescan, seed {seed}, step {step}"
             );
         }

@@ -17,7 +17,7 @@ pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let metadata = path.metadata()?;
     check_kind(metadata.file_type())?;
     if is_system(path) || is_system(&path.canonicalize()?) {
-        return Err(refused(SYSTEM_FILE));
+        return Err(refused_error(SYSTEM_FILE));
     }
     read_known(path, &metadata, max_bytes)
 }
@@ -62,7 +62,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 fn check(metadata: &Metadata) -> io::Result<()> {
     check_kind(metadata.file_type())?;
     if is_on_system_device(metadata) {
-        return Err(refused(SYSTEM_FILE));
+        return Err(refused_error(SYSTEM_FILE));
     }
     Ok(())
 }
@@ -72,11 +72,11 @@ const SYSTEM_FILE: &str = "it is a file of the system, not one of a disk";
 fn check_kind(kind: FileType) -> io::Result<()> {
     match special_name(kind) {
         None => Ok(()),
-        Some(what) => Err(refused(&format!("it is {what}, not a regular file"))),
+        Some(what) => Err(refused_error(&format!("it is {what}, not a regular file"))),
     }
 }
 
-fn refused(message: &str) -> io::Error {
+fn refused_error(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    fn why(path: &Path) -> String {
+    fn refusal_of(path: &Path) -> String {
         read_regular(path, 100).unwrap_err().to_string()
     }
 
@@ -173,14 +173,14 @@ mod tests {
             ("to_proc", "it is a file of the system, not one of a disk"),
             ("to_dev", "it is a folder, not a regular file"),
         ] {
-            assert_eq!(why(&path(name)), reason, "{name}");
+            assert_eq!(refusal_of(&path(name)), reason, "{name}");
         }
         assert_eq!(
-            why(Path::new("/dev/null")),
+            refusal_of(Path::new("/dev/null")),
             "it is a device, not a regular file"
         );
         assert_eq!(
-            why(Path::new("/proc/version")),
+            refusal_of(Path::new("/proc/version")),
             "it is a file of the system, not one of a disk"
         );
     }

@@ -59,8 +59,8 @@ impl Registry {
     }
 
     /// Returns how changes are currently detected.
-    pub fn watching(&self) -> WatchMode {
-        self.shared.watching()
+    pub fn watch_mode(&self) -> WatchMode {
+        self.shared.watch_mode()
     }
 
     /// Returns a channel that receives every accepted change from now on.

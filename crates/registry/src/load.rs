@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deft_skillfile::{Diagnostic, Document, ParsedFile, Place, Profile, Rule, has_errors, parse};
+use deft_skillfile::{
+    Diagnostic, Document, FileLocation, ParsedFile, Profile, Rule, has_errors, parse,
+};
 
 use crate::digest::revision;
 use crate::file::{file_name, read_known};
@@ -27,7 +29,7 @@ pub(crate) struct FolderContext<'a> {
 /// Loads a file, or returns the previous result if nothing changed.
 pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>) -> Unit {
     if let Some(problem) = context.refused.get(path) {
-        return refused(context, path, problem, old);
+        return refused_unit(context, path, problem, old);
     }
     let metadata = path.metadata();
     let stamp = metadata.as_ref().ok().map(Stamp::from_metadata);
@@ -58,7 +60,7 @@ pub(crate) fn load(context: &FolderContext<'_>, path: &Path, old: Option<&Unit>)
 }
 
 /// Returns the result for a file that must not be opened: a link to the outside, or not a regular file.
-fn refused(
+fn refused_unit(
     context: &FolderContext<'_>,
     path: &Path,
     problem: &Diagnostic,
@@ -105,12 +107,12 @@ fn interpret(
     bytes: &[u8],
     old: Option<&Unit>,
 ) -> (Outcome, Vec<Diagnostic>) {
-    let place = Place {
+    let location = FileLocation {
         file: file_name(path).unwrap_or_default(),
         folder: path.parent().and_then(file_name).unwrap_or_default(),
         domain: context.domain.as_deref(),
     };
-    let parsed = parse(bytes, &place, Profile::Deft, context.survey.moment);
+    let parsed = parse(bytes, &location, Profile::Deft, context.survey.moment);
     let outcome = match parsed {
         ParsedFile {
             document: Some(Document::Domain(index)),
@@ -121,7 +123,7 @@ fn interpret(
             ..
         } => Outcome::Good(Definition::Agent(Arc::new(LoadedAgent {
             agent: *agent,
-            revision: revision(place.file, bytes, &[]),
+            revision: revision(location.file, bytes, &[]),
             path: Some(old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path))),
         }))),
         ParsedFile {
@@ -130,7 +132,7 @@ fn interpret(
         } => {
             let siblings = hash_siblings(context, path, old);
             Outcome::Good(Definition::Skill(Arc::new(LoadedSkill {
-                revision: revision(place.file, bytes, &siblings),
+                revision: revision(location.file, bytes, &siblings),
                 skill: *skill,
                 path: old.map_or_else(|| Arc::from(path), |old| Arc::clone(&old.path)),
                 siblings,

@@ -26,7 +26,7 @@ pub struct Options {
     /// Maximum duration of a pass; folders not read by then keep their previous state.
     pub max_scan_time: Duration,
     /// Time without changes after which a file is read.
-    pub settle: Duration,
+    pub quiet_period: Duration,
     /// Interval between full comparisons with the file system, in case events are lost.
     pub rescan_every: Duration,
     /// Interval between full comparisons if events are not available.
@@ -62,7 +62,7 @@ impl Options {
             max_folders: 200_000,
             max_linked_folders: 10_000,
             max_scan_time: Duration::from_mins(2),
-            settle: Duration::from_millis(40),
+            quiet_period: Duration::from_millis(40),
             rescan_every: Duration::from_mins(5),
             poll_every: Duration::from_secs(2),
             watch: Watch::Events,
@@ -77,12 +77,12 @@ impl Options {
     }
 
     /// Returns all folders that are read and watched.
-    pub(crate) fn followed(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(crate) fn followed_folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.roots.iter().chain(&self.agents)
     }
 
     /// Returns whether a folder is one of the watched folders.
     pub(crate) fn is_root(&self, path: &Path) -> bool {
-        self.followed().any(|root| root == path)
+        self.followed_folders().any(|root| root == path)
     }
 }

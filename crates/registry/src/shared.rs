@@ -65,7 +65,7 @@ impl Shared {
         self.current.load_full()
     }
 
-    pub(crate) fn watching(&self) -> WatchMode {
+    pub(crate) fn watch_mode(&self) -> WatchMode {
         self.watching.load().as_ref().clone()
     }
 

@@ -30,7 +30,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Adds skills that do not come from files. Each replaces a file with the same id.
     #[must_use]
-    pub fn joined(mut self, others: impl IntoIterator<Item = LoadedSkill>) -> Self {
+    pub fn join(mut self, others: impl IntoIterator<Item = LoadedSkill>) -> Self {
         let others = others.into_iter();
         let others = others.map(|other| (other.skill.id.clone(), Arc::new(other)));
         self.skills.extend(others);
@@ -40,7 +40,7 @@ impl Snapshot {
     /// Returns a copy with changed contents for some skills; `None` removes a skill. The copy cannot be
     /// compared with the file system any more.
     #[must_use]
-    pub fn edited(&self, edited: BTreeMap<SkillId, Option<LoadedSkill>>) -> Self {
+    pub fn with_edits(&self, edited: BTreeMap<SkillId, Option<LoadedSkill>>) -> Self {
         let mut skills = self.skills.clone();
         let mut domains = self.domains.clone();
         for (id, loaded) in edited {
@@ -171,10 +171,13 @@ impl Snapshot {
     pub(crate) fn index(tree: Tree, options: &Options) -> Self {
         let mut snapshot = Self::default();
         let mut indexes = BTreeMap::new();
-        for root in options.followed() {
+        for root in options.followed_folders() {
             let root: &Arc<Path> = &Arc::from(root.as_path());
             // A root inside a root is handled as a separate root.
-            let folders = || tree.below(root).filter(|folder| folder.visit.root == *root);
+            let folders = || {
+                tree.folders_below(root)
+                    .filter(|folder| folder.visit.root == *root)
+            };
             let units = || folders().flat_map(|folder| &folder.units);
             let (misnamed, named): (Vec<&Unit>, Vec<&Unit>) =
                 units().partition(|unit| unit.is_misnamed());
@@ -292,7 +295,7 @@ fn shadow_note(state: &State, found: &Arc<[Diagnostic]>) -> Arc<[Diagnostic]> {
 /// Reports folders directly below a root that contain nothing to load (S4.8).
 fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item = FileReport> + 'a {
     let children = tree
-        .below(root)
+        .folders_below(root)
         .next()
         .filter(|folder| folder.visit.path == **root);
     let children = children
@@ -303,7 +306,7 @@ fn empty_folders<'a>(tree: &'a Tree, root: &'a Arc<Path>) -> impl Iterator<Item 
     let is_empty = move |path: &&PathBuf| {
         !hidden(path)
             && tree
-                .below(path)
+                .folders_below(path)
                 .all(|folder| folder.units.is_empty() && folder.problems.is_empty())
     };
     children.filter(is_empty).map(move |path| {

@@ -22,7 +22,7 @@ pub(crate) struct AllowedFolders {
 impl AllowedFolders {
     pub(crate) fn new(options: &Options) -> Self {
         let real = options
-            .followed()
+            .followed_folders()
             .filter_map(|root| root.canonicalize().ok());
         Self {
             folders: real.collect(),

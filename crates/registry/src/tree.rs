@@ -28,11 +28,11 @@ impl Tree {
     pub(crate) fn rescan(&self, options: &Options, moment: &Moment, live: bool) -> Self {
         let forced = HashSet::new();
         let survey = Survey::new(options, moment, live, &forced);
-        let roots = options.followed().filter(|root| root.is_dir());
+        let roots = options.followed_folders().filter(|root| root.is_dir());
         let visits = roots.map(|root| Visit::root(root)).collect();
         Self {
             folders: self
-                .visit_all(&survey, visits, Reach::Everything)
+                .visit_all(&survey, visits, VisitScope::Everything)
                 .into_iter()
                 .collect(),
         }
@@ -49,7 +49,7 @@ impl Tree {
         let survey = Survey::new(options, moment, true, paths);
         // An event need not name a root that has just been created.
         let new_roots = options
-            .followed()
+            .followed_folders()
             .filter(|root| !self.folders.contains_key(*root) && root.is_dir());
         let mut homes: FoldersToRead = new_roots.map(|root| (root.clone(), true)).collect();
         for path in paths {
@@ -85,7 +85,7 @@ impl Tree {
     }
 
     /// Returns the folders at and below a path.
-    pub(crate) fn below<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Folder> {
+    pub(crate) fn folders_below<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Folder> {
         let from = self.folders.range(path.to_path_buf()..);
         from.take_while(move |(below, _)| below.starts_with(path))
             .map(|(_, folder)| &**folder)
@@ -120,13 +120,13 @@ impl Tree {
             && old
                 .as_ref()
                 .is_some_and(|old| old.is_skill == folder.is_skill && old.below == folder.below);
-        let reach = if same {
-            Reach::NewFolders
+        let scope = if same {
+            VisitScope::NewFolders
         } else {
-            Reach::Everything
+            VisitScope::Everything
         };
         // Read before anything is removed: a file that is broken now may have been valid before.
-        let found = self.visit_all(survey, visits, reach);
+        let found = self.visit_all(survey, visits, scope);
         for gone in old.iter().flat_map(|old| &old.children) {
             if !same || folder.children.binary_search(gone).is_err() {
                 self.remove_below(gone);
@@ -155,7 +155,7 @@ impl Tree {
 
     fn remove_below(&mut self, path: &Path) {
         let gone: Vec<PathBuf> = self
-            .below(path)
+            .folders_below(path)
             .map(|folder| folder.visit.path.clone())
             .collect();
         for path in gone {
@@ -168,15 +168,16 @@ impl Tree {
         &self,
         survey: &Survey<'_>,
         visits: Vec<Visit>,
-        reach: Reach,
+        scope: VisitScope,
     ) -> Vec<(PathBuf, Arc<Folder>)> {
-        let wanted =
-            |visit: &Visit| reach == Reach::Everything || !self.folders.contains_key(&visit.path);
+        let wanted = |visit: &Visit| {
+            scope == VisitScope::Everything || !self.folders.contains_key(&visit.path)
+        };
         let visits: Vec<Visit> = visits.into_iter().filter(wanted).collect();
         let read = |visit: Visit| {
             let path = visit.path.clone();
             let (folder, visits) = scan(survey, visit, self.folders.get(&path).map(|old| &**old));
-            let mut found = self.visit_all(survey, visits, reach);
+            let mut found = self.visit_all(survey, visits, scope);
             found.push((path, Arc::new(folder)));
             found
         };
@@ -186,7 +187,7 @@ impl Tree {
 
 /// The extent of a visit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum VisitScope {
     Everything,
     NewFolders,
 }

@@ -60,7 +60,7 @@ impl Watcher {
     /// Processes signals until it receives `Stop`.
     pub(crate) fn run(mut self, shared: &Shared, signals: &Receiver<Signal>) {
         // A file may have changed between the first scan and the first watch.
-        self.guarded(shared, |watcher| {
+        self.run_guarded(shared, |watcher| {
             shared.replace(shared.current().catch_up(&shared.options, &shared.now()));
             watcher.add_all_watches(shared);
         });
@@ -75,9 +75,9 @@ impl Watcher {
                 .map_or_else(|| signals.recv_timeout(wait), Ok);
             match signal {
                 Ok(Signal::Touched(mut paths)) => {
-                    waiting = gather(&mut paths, shared.options.settle, signals);
-                    let paths = self.named(&paths);
-                    self.guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
+                    waiting = gather(&mut paths, shared.options.quiet_period, signals);
+                    let paths = self.linked_paths(&paths);
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, Some(&paths)));
                     shared.write_log(true);
                     continue;
                 }
@@ -87,13 +87,13 @@ impl Watcher {
                 }
                 Ok(Signal::Lost) => {
                     self.restart(shared);
-                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, None));
                 }
                 Ok(Signal::Rescan) | Err(RecvTimeoutError::Timeout) => {
-                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, None));
                 }
                 Ok(Signal::CatchUp(done)) => {
-                    self.guarded(shared, |watcher| watcher.refresh(shared, None));
+                    self.run_guarded(shared, |watcher| watcher.refresh(shared, None));
                     shared.write_log(true);
                     // The caller may have stopped waiting.
                     let _told = done.send(());
@@ -108,7 +108,7 @@ impl Watcher {
 
     /// Runs one pass and catches panics: a panic is logged, the loaded skills stay in use, and later passes
     /// still run.
-    fn guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
+    fn run_guarded(&mut self, shared: &Shared, pass: impl FnOnce(&mut Self)) {
         if catch_unwind(AssertUnwindSafe(|| pass(self))).is_err() {
             tracing::error!("reading skills failed; the loaded skills stay in use");
             self.restart(shared);
@@ -167,7 +167,7 @@ impl Watcher {
     }
 
     /// Maps the paths in events to all paths that lead to the same folder.
-    fn named(&self, paths: &HashSet<PathBuf>) -> HashSet<PathBuf> {
+    fn linked_paths(&self, paths: &HashSet<PathBuf>) -> HashSet<PathBuf> {
         let mut named = HashSet::new();
         for path in paths {
             let before = named.len();
@@ -188,7 +188,7 @@ impl Watcher {
     /// noticed.
     fn cover(&mut self, shared: &Shared) -> HashSet<PathBuf> {
         let snapshot = shared.current();
-        let roots = shared.options.followed();
+        let roots = shared.options.followed_folders();
         let above = roots.filter_map(|root| root.ancestors().skip(1).find(|above| above.is_dir()));
         let wanted: Vec<&Path> = above.chain(snapshot.watched_folders()).collect();
         let mut fresh = HashSet::new();
@@ -271,18 +271,18 @@ fn reread(shared: &Shared, touched: Option<&HashSet<PathBuf>>) {
         .for_each(|snapshot| shared.replace(snapshot));
 }
 
-/// Collects touched paths until there are no more events for `settle`, so that a save in several steps or a
+/// Collects touched paths until there are no more events for `quiet_period`, so that a save in several steps or a
 /// burst of saves needs only one pass. Returns the first signal of another kind. Waits at most three times
-/// `settle`, in case a writer never stops.
+/// `quiet_period`, in case a writer never stops.
 fn gather(
     paths: &mut HashSet<PathBuf>,
-    settle: Duration,
+    quiet_period: Duration,
     signals: &Receiver<Signal>,
 ) -> Option<Signal> {
-    let latest = Instant::now() + 3 * settle;
+    let latest = Instant::now() + 3 * quiet_period;
     while let rest @ 1.. = latest.saturating_duration_since(Instant::now()).as_nanos() {
         let rest = Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX));
-        match signals.recv_timeout(settle.min(rest)) {
+        match signals.recv_timeout(quiet_period.min(rest)) {
             Ok(Signal::Touched(more)) => paths.extend(more),
             Ok(other) => return Some(other),
             Err(_) => return None,

@@ -7,14 +7,15 @@ use jiff::fmt::temporal::{DateTimeParser, Pieces, PiecesOffset};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 use crate::zone::{parse_zone, resolve};
 
 /// Parses an ISO timestamp. Without an offset, it is wall time in `zone`.
 pub fn parse_at(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {
-    let span = trimmed(text);
+    let span = trimmed_range(text);
     let given = &text[span.clone()];
-    let error = |what: &str| Error::new(format!("time {} {what}", quote(given))).at(span.clone());
+    let error =
+        |what: &str| Error::new(format!("time {} {what}", quote(given))).with_span(span.clone());
     let pieces =
         DateTimeParser::new()
             .parse_pieces(given)
@@ -82,7 +83,7 @@ fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Opt
 }
 
 /// Returns the instant `wait` after `now`.
-pub fn after(now: Timestamp, wait: SignedDuration) -> Result<Timestamp, Error> {
+pub fn instant_after(now: Timestamp, wait: SignedDuration) -> Result<Timestamp, Error> {
     now.checked_add(wait).map_err(|_| {
         Error::new(format!("{wait:#} from now is out of range")).hint("years end at 9999")
     })
@@ -104,6 +105,6 @@ fn named_zone(pieces: &Pieces<'_>, text: &str) -> Result<Option<TimeZone>, Error
         Ok(zone) => Ok(Some(zone)),
         Err(_) => parse_zone(&text[start..end])
             .map(Some)
-            .map_err(|error| error.at(start..end)),
+            .map_err(|error| error.with_span(start..end)),
     }
 }

@@ -70,11 +70,11 @@ impl Cron {
                 break;
             };
             let end = if wall.date() == to.date() {
-                clock.before(to.time())
+                clock.count_before(to.time())
             } else {
                 clock.per_day()
             };
-            count += end - clock.before(wall.time());
+            count += end - clock.count_before(wall.time());
             let Ok(tomorrow) = wall.date().tomorrow() else {
                 break;
             };
@@ -98,7 +98,7 @@ impl Clock {
     }
 
     /// Counts the day's times before `time`.
-    fn before(&self, time: Time) -> u64 {
+    fn count_before(&self, time: Time) -> u64 {
         let (hours, same_hour) = rank(&self.hours, time.hour());
         let (minutes, same_minute) = rank(&self.minutes, time.minute());
         let (seconds, _) = rank(&self.seconds, time.second());

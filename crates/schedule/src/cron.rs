@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 use crate::fields::Fields;
 use crate::words;
 use crate::zone::{resolve, second_run_ends};
@@ -34,7 +34,7 @@ struct ParsedCron {
 impl Cron {
     /// Parses an expression with 5 fields, 6 with leading seconds, 7 with a trailing year, or a nickname.
     pub fn parse(text: &str) -> Result<Cron, Error> {
-        let whole = trimmed(text);
+        let whole = trimmed_range(text);
         let fields = match text[whole.clone()].strip_prefix('@') {
             Some(_) => Fields::parse(nickname(&text[whole.clone()], &whole)?)?,
             None => Fields::parse(text)?,
@@ -45,7 +45,7 @@ impl Cron {
                 quote(&text[whole.clone()])
             );
             Error::new(message)
-                .at(whole.clone())
+                .with_span(whole.clone())
                 .hint(error.to_string())
         })?;
         Ok(Cron(Arc::new(ParsedCron {
@@ -72,7 +72,7 @@ impl Cron {
         };
         if self.0.impossible {
             let hint = "no month it names has such a day";
-            return Err(error().at(self.0.fields.day.span.clone()).hint(hint));
+            return Err(error().with_span(self.0.fields.day.span.clone()).hint(hint));
         }
         if self.next_after(zone, now).is_some() {
             return Ok(());
@@ -82,7 +82,7 @@ impl Cron {
         }
         let span = self.0.fields.year.span.clone();
         Err(error()
-            .at(span)
+            .with_span(span)
             .hint("no future date in the given years matches"))
     }
 
@@ -180,7 +180,7 @@ fn nickname(name: &str, span: &Range<usize>) -> Result<&'static str, Error> {
         "@daily" | "@midnight" => Ok("0 0 * * *"),
         "@hourly" => Ok("0 * * * *"),
         _ => Err(Error::new(format!("unknown cron nickname {}", quote(name)))
-            .at(span.clone())
+            .with_span(span.clone())
             .hint("there are @yearly, @monthly, @weekly, @daily and @hourly")),
     }
 }

@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 
 /// Parses a positive duration such as `1h30m` or `2 days`; a day is 24 hours.
 pub fn parse_duration(text: &str) -> Result<SignedDuration, Error> {
     const HINT: &str = "write it with units: `90s`, `15m`, `1h30m`, `2d`";
-    let span = trimmed(text);
+    let span = trimmed_range(text);
     let given = &text[span.clone()];
-    let error =
-        |what: &str| Error::new(format!("duration {} {what}", quote(given))).at(span.clone());
+    let error = |what: &str| {
+        Error::new(format!("duration {} {what}", quote(given))).with_span(span.clone())
+    };
     if !given.is_empty() && given.bytes().all(|b| b.is_ascii_digit()) {
         let short: String = given.chars().take(10).collect();
         return Err(error("has no unit").hint(format!("write `{short}m` for minutes")));

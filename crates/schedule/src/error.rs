@@ -25,13 +25,13 @@ impl Error {
         }
     }
 
-    pub(crate) fn at(mut self, span: Range<usize>) -> Error {
+    pub(crate) fn with_span(mut self, span: Range<usize>) -> Error {
         self.span = Some(span);
         self
     }
 
     /// Shifts the span by `start`, for a parsed text that begins at `start` of a longer one.
-    pub(crate) fn moved(mut self, start: usize) -> Error {
+    pub(crate) fn shift(mut self, start: usize) -> Error {
         self.span = self.span.map(|span| span.start + start..span.end + start);
         self
     }
@@ -52,7 +52,7 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 /// Returns the byte range of `text` without surrounding white space.
-pub(crate) fn trimmed(text: &str) -> Range<usize> {
+pub(crate) fn trimmed_range(text: &str) -> Range<usize> {
     let start = text.len() - text.trim_start().len();
     start..start + text.trim().len()
 }

@@ -58,7 +58,7 @@ impl Field {
         if items.contains(&Item::LastDay) && items.contains(&Item::LastWorkday) {
             // croner would silently drop the `L`.
             let message = format!("cron field {} names both `L` and `LW`", quote(text));
-            return Err(Error::new(message).at(span).hint("keep one of them"));
+            return Err(Error::new(message).with_span(span).hint("keep one of them"));
         }
         let stepped = text.contains('/');
         Ok(Field {

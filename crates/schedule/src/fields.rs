@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use croner::CronComponent;
 use croner::errors::CronError;
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 use crate::field::Field;
 use crate::item::Item;
 use crate::kind::Kind;
@@ -131,7 +131,7 @@ fn wrong_count(text: &str, count: usize) -> Error {
     if count == 0 {
         return Error::new("cron expression is empty").hint("write five fields: `0 9 * * *`");
     }
-    let span = trimmed(text);
+    let span = trimmed_range(text);
     let what = if count < 5 { "too few" } else { "too many" };
     let message = format!(
         "cron expression {} has {what} fields",
@@ -145,5 +145,5 @@ fn wrong_count(text: &str, count: usize) -> Error {
     let hint = format!(
         "a cron expression has 5 fields: minute hour day month weekday{extra}; this one has {count}"
     );
-    Error::new(message).at(span).hint(hint)
+    Error::new(message).with_span(span).hint(hint)
 }

@@ -52,7 +52,7 @@ impl Part<'_> {
             Kind::Day => self.day(&upper),
             Kind::Weekday => self.weekday(&upper),
             Kind::Second | Kind::Minute | Kind::Hour | Kind::Month | Kind::Year => {
-                self.stepped(&upper)
+                self.parse_step(&upper)
             }
         }
     }
@@ -62,7 +62,7 @@ impl Part<'_> {
             ("L", _) => Ok(Item::LastDay),
             ("LW", _) => Ok(Item::LastWorkday),
             (_, Some(day)) => Ok(Item::Nearest(self.value(day)?)),
-            (_, None) => self.stepped(text),
+            (_, None) => self.parse_step(text),
         }
     }
 
@@ -77,7 +77,7 @@ impl Part<'_> {
             return Ok(Item::LastWeekday(self.value(day)? % 7));
         }
         let Some((days, nth)) = text.split_once('#') else {
-            return self.stepped(text);
+            return self.parse_step(text);
         };
         let (from, to) = match days.split_once('-') {
             Some((from, to)) => self.bounds(from, to)?,
@@ -92,7 +92,7 @@ impl Part<'_> {
         Ok(Item::Nth { from, to, nth })
     }
 
-    fn stepped(&self, text: &str) -> Result<Item, Error> {
+    fn parse_step(&self, text: &str) -> Result<Item, Error> {
         let Some((range, step)) = text.split_once('/') else {
             return self.range(text, 1);
         };
@@ -181,7 +181,7 @@ impl Part<'_> {
     }
 
     fn error(&self, message: impl Into<String>) -> Error {
-        Error::new(message).at(self.span.clone())
+        Error::new(message).with_span(self.span.clone())
     }
 }
 

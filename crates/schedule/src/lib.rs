@@ -27,7 +27,7 @@ mod spoken;
 mod words;
 mod zone;
 
-pub use at::{after, parse_at};
+pub use at::{instant_after, parse_at};
 pub use backoff::{backoff, pace};
 pub use cron::Cron;
 pub use duration::{LengthError, from_seconds, hours, minutes, parse_duration, parse_length};
@@ -39,5 +39,5 @@ pub use prose::{PhraseClock, PhraseField, days_at, read_phrase, spelled_length};
 pub use reminder::{ReminderWords, split_reminder};
 pub use schedule::Schedule;
 pub use simulate::{Row, Simulation, SlotDecision, TimedSkill, simulate};
-pub use spoken::{day_and_time, length, spoken};
+pub use spoken::{day_and_time, describe_time, length};
 pub use zone::{parse_zone, show, zone_name};

@@ -190,8 +190,8 @@ impl Walk<'_> {
             window: rule.window,
         };
         // The earliest instant that is not late, and the earliest that is inside the window.
-        let on_time = before(self.now, LATE);
-        let in_window = before(self.now, rule.window.max(SignedDuration::ZERO)).min(on_time);
+        let on_time = subtract(self.now, LATE);
+        let in_window = subtract(self.now, rule.window.max(SignedDuration::ZERO)).min(on_time);
         match rule.misfire {
             Misfire::Skip => self.omit_before(on_time, OmitReason::Skipped),
             Misfire::All => self.omit_before(in_window, too_late),
@@ -208,14 +208,14 @@ impl Walk<'_> {
     /// Returns the slot that runs for all late ones: the first slot on time, otherwise the newest.
     fn stand_in(&self, on_time: Timestamp) -> Option<Timestamp> {
         let first = self.next.filter(|slot| *slot < on_time)?;
-        let newest = self.schedule.newest(first, before(on_time, TICK));
+        let newest = self.schedule.newest(first, subtract(on_time, TICK));
         let following = self.schedule.next_after(newest);
         Some(following.filter(|slot| *slot <= self.now).unwrap_or(newest))
     }
 
     /// Omits the due slots earlier than `limit`.
     fn omit_before(&mut self, limit: Timestamp, why: OmitReason) {
-        let last = before(limit, TICK).min(self.now);
+        let last = subtract(limit, TICK).min(self.now);
         let Some(slot) = self.next.filter(|slot| *slot <= last && *slot < limit) else {
             return;
         };
@@ -231,6 +231,6 @@ impl Walk<'_> {
 }
 
 /// Returns the instant `length` before `t`, or the earliest possible instant.
-fn before(t: Timestamp, length: SignedDuration) -> Timestamp {
+fn subtract(t: Timestamp, length: SignedDuration) -> Timestamp {
     t.checked_sub(length).unwrap_or(Timestamp::MIN)
 }

@@ -5,10 +5,10 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::at::{after, parse_at};
+use crate::at::{instant_after, parse_at};
 use crate::cron::Cron;
 use crate::duration::parse_duration;
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 use crate::schedule::Schedule;
 
 const FORMS: &str =
@@ -17,30 +17,30 @@ const FORMS: &str =
 impl Schedule {
     /// Parses a phrase. Wall times are in `zone`; intervals and delays start at `now`.
     pub fn parse(text: &str, zone: &TimeZone, now: Timestamp) -> Result<Schedule, Error> {
-        let whole = trimmed(text);
+        let whole = trimmed_range(text);
         let given = &text[whole.clone()];
         let first = given.split_whitespace().next().unwrap_or_default();
         let rest = || trimmed_after(text, whole.start + first.len());
         match first.to_ascii_lowercase().as_str() {
             "every" => {
                 let (start, length) = rest();
-                let every = parse_duration(length).map_err(|error| error.moved(start))?;
+                let every = parse_duration(length).map_err(|error| error.shift(start))?;
                 Ok(Schedule::Interval { every, anchor: now })
             }
             "in" => {
                 let (start, length) = rest();
-                let wait = parse_duration(length).map_err(|error| error.moved(start))?;
-                after(now, wait).map(Schedule::At)
+                let wait = parse_duration(length).map_err(|error| error.shift(start))?;
+                instant_after(now, wait).map(Schedule::At)
             }
             "at" => {
                 let (start, instant) = rest();
-                let at = parse_at(instant, zone).map_err(|error| error.moved(start))?;
+                let at = parse_at(instant, zone).map_err(|error| error.shift(start))?;
                 Ok(Schedule::At(at))
             }
             _ if is_date(first) => parse_at(text, zone).map(Schedule::At),
             _ if !looks_like_cron(given) => {
                 let message = format!("{} is not a schedule", quote(given));
-                Err(Error::new(message).at(whole).hint(FORMS))
+                Err(Error::new(message).with_span(whole).hint(FORMS))
             }
             _ => {
                 let cron = Cron::parse(text)?;
@@ -55,7 +55,7 @@ impl Schedule {
 /// Returns the text from `start`, trimmed, and the offset at which it starts.
 fn trimmed_after(text: &str, start: usize) -> (usize, &str) {
     let rest = &text[start..];
-    let span = trimmed(rest);
+    let span = trimmed_range(rest);
     (start + span.start, &rest[span])
 }
 

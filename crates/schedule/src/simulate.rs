@@ -96,7 +96,7 @@ pub fn simulate<'a>(
     let mut simulation = Simulation {
         skills,
         to,
-        down: merged(down),
+        down: merge_ranges(down),
         agenda: BinaryHeap::with_capacity(skills.len()),
         rows: VecDeque::new(),
     };
@@ -137,12 +137,12 @@ impl<'a> Iterator for Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Adds a slot to the agenda. It is decided as soon as the machine is up, but not in the past.
+    /// Adds a slot to the agenda. It is decided as soon as the machine is running, but not in the past.
     fn plan(&mut self, index: usize, slot: Option<Timestamp>, now: Timestamp) {
         let Some(slot) = slot.filter(|slot| *slot <= self.to) else {
             return;
         };
-        let seen = self.up(slot.max(now));
+        let seen = self.next_running(slot.max(now));
         self.agenda.push(Reverse(Entry { seen, index, slot }));
     }
 
@@ -180,8 +180,8 @@ impl Simulation<'_> {
         self.plan(index, due.next, seen);
     }
 
-    /// Returns the first instant from `t` on at which the machine is up.
-    fn up(&self, t: Timestamp) -> Timestamp {
+    /// Returns the first instant from `t` on at which the machine is running.
+    fn next_running(&self, t: Timestamp) -> Timestamp {
         let index = self.down.partition_point(|range| range.end <= t);
         match self.down.get(index) {
             Some(range) if range.start <= t => range.end,
@@ -191,7 +191,7 @@ impl Simulation<'_> {
 }
 
 /// Sorts the ranges and merges overlapping ones; drops empty ones.
-fn merged(down: &[Range<Timestamp>]) -> Vec<Range<Timestamp>> {
+fn merge_ranges(down: &[Range<Timestamp>]) -> Vec<Range<Timestamp>> {
     let mut sorted: Vec<Range<Timestamp>> = down
         .iter()
         .filter(|range| !range.is_empty())

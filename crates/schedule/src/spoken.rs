@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 /// Instants closer than this are described by their distance.
-const NEAR: SignedDuration = SignedDuration::from_hours(1);
+const RELATIVE_LIMIT: SignedDuration = SignedDuration::from_hours(1);
 
 /// Returns the day and time of an instant: "today at 15:05", "tomorrow at 09:00", "yesterday at 18:30", "on
 /// Monday 2026-02-16 at 09:00".
@@ -28,9 +28,9 @@ pub fn day_and_time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// Describes a future instant: "in 5 minutes" within the next hour, otherwise by day and time.
-pub fn spoken(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+pub fn describe_time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let ahead = at.duration_since(now);
-    if ahead <= SignedDuration::ZERO || ahead >= NEAR {
+    if ahead <= SignedDuration::ZERO || ahead >= RELATIVE_LIMIT {
         return day_and_time(at, now, zone);
     }
     format!("in {}", length(ahead))
@@ -57,7 +57,7 @@ mod tests {
     fn instants_are_named_as_people_name_them() {
         let zone = crate::parse_zone("Europe/Berlin").unwrap();
         let now: Timestamp = "2026-02-13T22:30:00Z".parse().unwrap();
-        let said = |at: &str| spoken(at.parse().unwrap(), now, &zone);
+        let said = |at: &str| describe_time(at.parse().unwrap(), now, &zone);
         let cases = [
             // It is 23:30 in Berlin.
             ("2026-02-13T22:30:40Z", "in 40 seconds"),

@@ -120,19 +120,22 @@ fn time(fields: &Fields) -> Time {
     }
     let seconds = match step(&s, 60) {
         Some(step) => every_n(step, "second"),
-        None => format!("at {}", numbered("second", &s)),
+        None => format!("at {}", format_numbers("second", &s)),
     };
     let all_day = h.len() == 24;
     Time::Repeated(match (m.len() == 60, all_day) {
         (true, true) if step(&s, 60).is_some() => seconds,
         (true, true) => format!("every minute, {seconds}"),
-        (true, false) => format!("{seconds}, in {}", numbered("hour", &h)),
-        (false, true) => format!("{seconds}, in {} of every hour", numbered("minute", &m)),
+        (true, false) => format!("{seconds}, in {}", format_numbers("hour", &h)),
+        (false, true) => format!(
+            "{seconds}, in {} of every hour",
+            format_numbers("minute", &m)
+        ),
         (false, false) => {
             format!(
                 "{seconds}, in {} of {}",
-                numbered("minute", &m),
-                numbered("hour", &h)
+                format_numbers("minute", &m),
+                format_numbers("hour", &h)
             )
         }
     })
@@ -154,8 +157,12 @@ fn minutes(m: &[u16], h: &[u16]) -> String {
             let (start, end) = (clock(*first, *minute, 0), clock(*last, *minute, 0));
             format!("every hour from {start} to {end}")
         }
-        (None, _) if h.len() == 24 => format!("every hour, at {}", numbered("minute", m)),
-        (Some(_) | None, _) => format!("at {} of {}", numbered("minute", m), numbered("hour", h)),
+        (None, _) if h.len() == 24 => format!("every hour, at {}", format_numbers("minute", m)),
+        (Some(_) | None, _) => format!(
+            "at {} of {}",
+            format_numbers("minute", m),
+            format_numbers("hour", h)
+        ),
     }
 }
 
@@ -283,7 +290,7 @@ fn clock(hour: u16, minute: u16, second: u16) -> String {
 }
 
 /// Returns "minute 5" or "minutes 0 to 5".
-fn numbered(unit: &str, values: &[u16]) -> String {
+fn format_numbers(unit: &str, values: &[u16]) -> String {
     let plural = if values.len() == 1 { "" } else { "s" };
     let values: Vec<usize> = values.iter().map(|v| usize::from(*v)).collect();
     format!("{unit}{plural} {}", list(&values, |v| v.to_string()))

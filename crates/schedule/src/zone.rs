@@ -8,13 +8,13 @@ use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, tz::Offset};
 
-use crate::error::{Error, quote, trimmed};
+use crate::error::{Error, quote, trimmed_range};
 
 const EXAMPLE: &str = "use an IANA name such as `Europe/Berlin` or `UTC`";
 
 /// Returns the time zone with an IANA name.
 pub fn parse_zone(name: &str) -> Result<TimeZone, Error> {
-    let span = trimmed(name);
+    let span = trimmed_range(name);
     let wanted = &name[span.clone()];
     if wanted.is_empty() {
         return Err(Error::new("time zone is empty").hint(EXAMPLE));
@@ -27,7 +27,7 @@ pub fn parse_zone(name: &str) -> Result<TimeZone, Error> {
                 |found| format!("did you mean `{found}`?"),
             );
             Err(Error::new(format!("unknown time zone {}", quote(wanted)))
-                .at(span)
+                .with_span(span)
                 .hint(hint))
         }
     }

@@ -114,7 +114,7 @@ impl Scheduler {
         let (Some(checks), Some(every)) = (self.checks.as_ref(), every) else {
             return Ok(None);
         };
-        let limit = after(now, every);
+        let limit = next_check(now, every);
         match self.last_report().await? {
             Some(last) if last.next_at <= now => {
                 let report = self.make_report(checks, last, every, now).await?;
@@ -306,6 +306,6 @@ fn next_on_grid(slot: Timestamp, every: SignedDuration, now: Timestamp) -> Times
     slot.saturating_add(ahead).unwrap_or(Timestamp::MAX)
 }
 
-fn after(now: Timestamp, every: SignedDuration) -> Timestamp {
+fn next_check(now: Timestamp, every: SignedDuration) -> Timestamp {
     now.saturating_add(every).unwrap_or(Timestamp::MAX)
 }

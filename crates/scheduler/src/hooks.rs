@@ -68,7 +68,7 @@ impl Scheduler {
         let pinned = self.library().pin_row(row).await?;
         let fire = Fire {
             skill: skill.clone(),
-            inputs: declared(&pinned.skill, &delivery.values),
+            inputs: declared_values(&pinned.skill, &delivery.values),
             cause: Cause::Event,
             key: Some(format!("hook {} {skill} {}", delivery.hook, delivery.key)),
             origin: delivery.origin.clone(),
@@ -83,7 +83,7 @@ impl Scheduler {
 }
 
 /// Returns the values that a skill declares as inputs.
-fn declared(skill: &Skill, values: &Object) -> Object {
+fn declared_values(skill: &Skill, values: &Object) -> Object {
     let Body::Steps(workflow) = &skill.body else {
         return Object::new();
     };

@@ -4,6 +4,7 @@
 //! about due slots, `serve` runs the loops of a daemon. Not here: the maths of schedules (`deft-schedule`),
 //! driving runs, and where messages go.
 
+mod clock_check;
 mod events;
 mod health;
 mod hooks;
@@ -12,7 +13,6 @@ mod loss;
 mod model_health;
 mod overdue;
 mod pool;
-mod pulse;
 mod ready;
 mod serve;
 mod start;
@@ -26,10 +26,10 @@ use deft_library::SkillTiming;
 use deft_store::{SkillRow, Store};
 use jiff::Timestamp;
 
+pub use clock_check::{ClockCheck, SkillAhead};
 pub use health::{Check, CheckStatus, Checks};
 pub use hooks::{HookDelivery, HookFire};
 pub use pool::Pool;
-pub use pulse::{ClockCheck, SkillAhead};
 pub use start::StartedRun;
 pub use ticker::TickReport;
 

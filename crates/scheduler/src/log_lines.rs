@@ -6,9 +6,9 @@ use deft_model::{Outcome, RunId};
 use deft_store::RunRow;
 
 /// The maximum number of runs that one line names.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
-/// Logs the end of a run, because its caller may be gone. Successful chat answers are not logged.
+/// Logs the end of a run, because its caller may have exited. Successful chat answers are not logged.
 pub(crate) async fn log_end(engine: &Engine, row: &RunRow) {
     let (run, skill) = (&row.id, row.skill.as_str());
     let trace_id = engine.trace_id(run).await.map(|trace| trace.to_string());
@@ -31,7 +31,7 @@ pub(crate) async fn log_end(engine: &Engine, row: &RunRow) {
 /// Logs which interrupted runs are resumed, and their steps.
 pub(crate) async fn log_recovery(engine: &Engine, runs: &[RunId]) {
     let mut named = Vec::new();
-    for run in runs.iter().take(MOST_NAMED) {
+    for run in runs.iter().take(MAX_NAMED) {
         named.extend(describe(engine, run).await);
     }
     let more = runs.len() - named.len();

@@ -1,5 +1,5 @@
-//! Monitoring of model servers on this machine or network (S0.68): one notice when a server is gone, one when
-//! it is back.
+//! Monitoring of model servers on this machine or network (S0.68): one notice when a server stops answering,
+//! one when it is back.
 //!
 //! Only models on this host or in its network are pinged, once a minute, and only while a skill or a chat
 //! could use them. Models behind one address are one server, with one notice. A ping runs no model and costs
@@ -26,9 +26,9 @@ const EVERY: SignedDuration = SignedDuration::from_mins(1);
 const SLACK: SignedDuration = SignedDuration::from_secs(5);
 
 /// Timeout of a ping.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PING_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Number of unanswered pings in a row after which a server counts as gone; a busy or restarting one may miss
+/// Number of unanswered pings in a row after which a server counts as down; a busy or restarting one may miss
 /// one.
 const SILENT: u32 = 2;
 
@@ -101,7 +101,12 @@ impl Scheduler {
         let models = self.local_servers().into_iter();
         let models = models.flat_map(|server| server.models);
         let pings = models.map(|model| async move {
-            let answered = self.engine.agents().models().ping(&model, PATIENCE).await;
+            let answered = self
+                .engine
+                .agents()
+                .models()
+                .ping(&model, PING_TIMEOUT)
+                .await;
             (model, answered)
         });
         futures_util::future::join_all(pings).await
@@ -173,7 +178,12 @@ impl Scheduler {
         else {
             return Ok(());
         };
-        let answered = self.engine.agents().models().ping(model, PATIENCE).await;
+        let answered = self
+            .engine
+            .agents()
+            .models()
+            .ping(model, PING_TIMEOUT)
+            .await;
         health.asked_at = Some(now);
         match answered {
             Ok(()) => {

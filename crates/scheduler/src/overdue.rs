@@ -89,7 +89,12 @@ impl Scheduler {
             notice: None,
             at: now,
         };
-        step.notice = aftermath::lost(&row, &step, &self.engine.base().host_zone(), self.now());
+        step.notice = aftermath::notice_of_lost_slot(
+            &row,
+            &step,
+            &self.engine.base().host_zone(),
+            self.now(),
+        );
         self.pass(vec![step], ticked).await
     }
 }
@@ -99,7 +104,7 @@ impl Scheduler {
     /// fire.
     fn last_chance(&self, row: &SkillRow) -> Option<(Timestamp, Timestamp)> {
         let timed = readable_timing(row)?;
-        let slot = timed.awaited(row)?;
+        let slot = timed.awaited_slot(row)?;
         let mut tools = row.text.required_tools.iter();
         let hopeless = self.lacks_model(row) || tools.any(|tool| self.is_absent(tool));
         let patience = if hopeless {
@@ -121,7 +126,7 @@ impl Scheduler {
 
     /// Describes what a skill has waited for.
     fn lacks(&self, row: &SkillRow) -> String {
-        let missing = self.library().missing(&row.text.required_tools);
+        let missing = self.library().missing_tools(&row.text.required_tools);
         let names: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
         match names.as_slice() {
             [] if self.lacks_model(row) => {

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 /// Drives a limited number of runs at once.
 #[derive(Clone)]
 pub struct Pool {
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     pub(crate) tasks: TaskTracker,
     /// Skills with a late slot that is running.
     late: Arc<Mutex<HashSet<i64>>>,
@@ -25,11 +25,11 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Returns a pool that drives at most `places` runs at once. A run that waits is parked and frees its
-    /// place.
-    pub fn new(places: usize) -> Self {
+    /// Returns a pool that drives at most `permits` runs at once. A run that waits is parked and frees its
+    /// permit.
+    pub fn new(permits: usize) -> Self {
         Self {
-            places: Arc::new(Semaphore::new(places)),
+            permits: Arc::new(Semaphore::new(permits)),
             tasks: TaskTracker::new(),
             late: Arc::default(),
             sweeps: Arc::new(AtomicBool::new(true)),
@@ -40,27 +40,27 @@ impl Pool {
         }
     }
 
-    /// Waits for a place. `None` if the pool is closed.
-    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).acquire_owned().await.ok()
+    /// Waits for a permit. `None` if the pool is closed.
+    pub(crate) async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).acquire_owned().await.ok()
     }
 
-    /// Returns a place if one is free now.
-    pub(crate) fn try_place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
+    /// Returns a permit if one is free now.
+    pub(crate) fn try_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 
-    /// Waits for a place until `deadline`; `None` if none became free.
-    pub(crate) async fn place_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
-        if let Some(place) = self.try_place() {
-            return Some(place);
+    /// Waits for a permit until `deadline`; `None` if none became free.
+    pub(crate) async fn permit_by(&self, deadline: Instant) -> Option<OwnedSemaphorePermit> {
+        if let Some(permit) = self.try_permit() {
+            return Some(permit);
         }
-        let place = tokio::time::timeout_at(deadline, self.place());
-        place.await.ok().flatten()
+        let permit = tokio::time::timeout_at(deadline, self.permit());
+        permit.await.ok().flatten()
     }
 
     /// Returns the skills with a late slot that is running.
-    pub(crate) fn unfinished(&self) -> HashSet<i64> {
+    pub(crate) fn unfinished_skills(&self) -> HashSet<i64> {
         self.late.lock().clone()
     }
 
@@ -82,12 +82,12 @@ impl Pool {
 }
 
 /// Marks a skill as having a late slot that is running; dropping it removes the mark.
-pub(crate) struct Late {
+pub(crate) struct LateMark {
     all: Arc<Mutex<HashSet<i64>>>,
     skill: i64,
 }
 
-impl Late {
+impl LateMark {
     pub(crate) fn enter(pool: &Pool, skill: i64) -> Self {
         let all = Arc::clone(&pool.late);
         all.lock().insert(skill);
@@ -95,7 +95,7 @@ impl Late {
     }
 }
 
-impl Drop for Late {
+impl Drop for LateMark {
     fn drop(&mut self) {
         self.all.lock().remove(&self.skill);
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::Scheduler;
 
 /// Number of skills enabled in one transaction.
-const TOGETHER: usize = 1000;
+const BATCH_SIZE: usize = 1000;
 
 impl Scheduler {
     /// Enables skills that waited for tools, if all of these are available. An agent also needs a model:
@@ -21,7 +21,7 @@ impl Scheduler {
         let mut ready = self.store().skills(waiting).await?;
         ready.retain(|row| self.is_ready(row));
         let mut enabled = Vec::new();
-        for some in ready.chunks(TOGETHER) {
+        for some in ready.chunks(BATCH_SIZE) {
             let on = some.iter().filter_map(|row| {
                 let change = self.library().switched_on(row, now);
                 let change = change.map_err(|error| {
@@ -52,7 +52,11 @@ impl Scheduler {
 impl Scheduler {
     /// Whether the tools of a skill are available, and for an agent also its model.
     fn is_ready(&self, row: &SkillRow) -> bool {
-        !self.lacks_model(row) && self.library().missing(&row.text.required_tools).is_empty()
+        !self.lacks_model(row)
+            && self
+                .library()
+                .missing_tools(&row.text.required_tools)
+                .is_empty()
     }
 
     /// Whether a skill runs as an agent and no model is configured for it.

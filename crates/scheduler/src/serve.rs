@@ -17,12 +17,12 @@ use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::clock_check::{ClockReading, about_jump, about_start};
 use crate::log_lines;
-use crate::pulse::{Pulse, about_jump, about_start};
 use crate::{Pool, Scheduler};
 
 /// Interval of the check for writes by other processes.
-const GLANCE: Duration = Duration::from_secs(1);
+const STORE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Interval of the check for leases whose owner has died.
 const RECOVER: Duration = Duration::from_secs(10);
@@ -31,17 +31,17 @@ const RECOVER: Duration = Duration::from_secs(10);
 const AHEAD: SignedDuration = SignedDuration::from_millis(500);
 
 /// Maximum number of skills prepared concurrently.
-const TOGETHER: usize = 64;
+const MAX_PARALLEL_LOADS: usize = 64;
 
 /// How long to wait after a bell, so that runs that end together cause one check for due runs.
-const GATHER: Duration = Duration::from_millis(1);
+const WAKE_DEBOUNCE: Duration = Duration::from_millis(1);
 
 /// Interval at which servers are listed again while skills wait for tools, because some announce no changes
 /// (S0.58).
-const ASK_AGAIN: SignedDuration = SignedDuration::from_mins(10);
+const RELIST_INTERVAL: SignedDuration = SignedDuration::from_mins(10);
 
 /// Delay before a failed loop restarts, so that a broken disk is not accessed thousands of times.
-const REST: Duration = Duration::from_secs(2);
+const RESTART_DELAY: Duration = Duration::from_secs(2);
 
 impl Scheduler {
     /// Runs all loops until `stop` is cancelled, then waits up to `grace` for running tasks to end.
@@ -97,13 +97,13 @@ impl Scheduler {
 
     async fn watch_schedules(&self, pool: &Pool) -> Result<(), Error> {
         let mut ready_for = None;
-        let mut last = self.last_sign().await?;
+        let mut last = self.last_activity().await?;
         let clock = self.clock();
-        let mut pulse = Pulse::new(self.now(), clock.lived());
+        let mut clock_reading = ClockReading::new(self.now(), clock.uptime());
         loop {
             let bell = self.engine.base().bells().schedules.notified();
             let now = self.now();
-            let jump = pulse.beat(now, clock.lived());
+            let jump = clock_reading.advance(now, clock.uptime());
             let ticked = self.tick(now, pool).await?;
             let said = match last.take() {
                 Some(last) => about_start(last, now, ticked.missed),
@@ -114,7 +114,7 @@ impl Scheduler {
             }
             let next = if ticked.held_back {
                 // Late slots continue when other late runs end, which rings the bell.
-                let soon = self.now().saturating_add(GLANCE);
+                let soon = self.now().saturating_add(STORE_POLL_INTERVAL);
                 Some(soon.unwrap_or(Timestamp::MAX))
             } else {
                 let due = self.store().next_due().await?;
@@ -156,13 +156,13 @@ impl Scheduler {
             drop(self.engine.make_ready(&row).await);
         };
         let rows = futures_util::stream::iter(rows);
-        rows.for_each_concurrent(TOGETHER, ready).await;
+        rows.for_each_concurrent(MAX_PARALLEL_LOADS, ready).await;
     }
 
     async fn drive_due(&self, pool: &Pool) -> Result<(), Error> {
         loop {
             let bell = self.engine.base().bells().runs.notified();
-            let Some(place) = pool.place().await else {
+            let Some(permit) = pool.permit().await else {
                 return Ok(());
             };
             if let Some(claimed) = self.engine.claim_due().await? {
@@ -179,19 +179,19 @@ impl Scheduler {
                             tracing::error!(%run, skill, %error, "driving a run failed");
                         }
                     }
-                    drop(place);
+                    drop(permit);
                     scheduler.engine.base().bells().runs.notify_waiters();
                 });
                 continue;
             }
-            drop(place);
+            drop(permit);
             let sleep = match self.store().next_wake().await? {
                 Some(at) => self.clock().sleep_until(at),
                 None => Box::pin(std::future::pending()),
             };
             tokio::select! {
                 () = sleep => {}
-                () = bell => tokio::time::sleep(GATHER).await,
+                () = bell => tokio::time::sleep(WAKE_DEBOUNCE).await,
             }
         }
     }
@@ -226,7 +226,7 @@ impl Scheduler {
     /// changes.
     async fn ask_again(&self) -> Result<(), Error> {
         let clock = self.clock();
-        let until = clock.now().saturating_add(ASK_AGAIN);
+        let until = clock.now().saturating_add(RELIST_INTERVAL);
         clock.sleep_until(until.unwrap_or(Timestamp::MAX)).await;
         if self.has_skills_without_tools().await? {
             self.engine.router().refresh().await;
@@ -237,7 +237,7 @@ impl Scheduler {
     async fn watch_store(&self) -> Result<(), Error> {
         let mut seen = self.store().version().await?;
         loop {
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(STORE_POLL_INTERVAL).await;
             let version = self.store().version().await?;
             if version != seen {
                 seen = version;
@@ -246,7 +246,7 @@ impl Scheduler {
         }
     }
 
-    /// Frees the runs whose process is gone, so that they become due again, and logs them. Does not drive
+    /// Frees the runs whose process has exited, so that they become due again, and logs them. Does not drive
     /// them.
     pub async fn recover(&self) -> Result<Vec<RunId>, Error> {
         let freed = self.engine.recover().await?;
@@ -311,7 +311,7 @@ impl Work {
                     );
                 }
             }
-            tokio::time::sleep(REST).await;
+            tokio::time::sleep(RESTART_DELAY).await;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs that a client requests from a daemon: started at once if the pool has a free place.
+//! Runs that a client requests from a daemon: started at once if the pool has a free permit.
 //!
 //! Otherwise the run is stored and queued like any other. Not here: slots (`ticker`).
 
@@ -49,11 +49,11 @@ impl Scheduler {
                     drop(stored.send(Ok((leased.run().clone(), false, true))));
                     leased
                 }
-                Ok(AdmittedRun::Queued(run) | AdmittedRun::Over(Admission::Run(run))) => {
+                Ok(AdmittedRun::Queued(run) | AdmittedRun::NotLeased(Admission::Run(run))) => {
                     drop(stored.send(Ok((run.id, false, false))));
                     return;
                 }
-                Ok(AdmittedRun::Over(Admission::Existing(run))) => {
+                Ok(AdmittedRun::NotLeased(Admission::Existing(run))) => {
                     drop(stored.send(Ok((run.id, true, false))));
                     return;
                 }
@@ -66,7 +66,7 @@ impl Scheduler {
             match scheduler.engine.drive_leased(leased, attention).await {
                 Ok(Admission::Run(row) | Admission::Existing(row)) => {
                     log_lines::log_end(&scheduler.engine, &row).await;
-                    // The caller may be gone.
+                    // The caller may have exited.
                     drop(ended.send(row));
                 }
                 Err(error) => {
@@ -84,21 +84,21 @@ impl Scheduler {
         }))
     }
 
-    /// Takes a place in the pool and the lease of the run; without a free place it stores the run as queued.
+    /// Takes a permit in the pool and the lease of the run; without a free permit it stores the run as queued.
     async fn begin(
         &self,
         fire: Fire,
         pool: &Pool,
         attention: &Attention,
     ) -> Result<AdmittedRun, Error> {
-        let Some(place) = pool.try_place() else {
-            return self.engine.admit(fire).await.map(AdmittedRun::Over);
+        let Some(permit) = pool.try_permit() else {
+            return self.engine.admit(fire).await.map(AdmittedRun::NotLeased);
         };
         let mut begun = self.engine.begin(fire, attention).await?;
         match &mut begun {
-            AdmittedRun::Leased(leased) => leased.place = Some(place),
+            AdmittedRun::Leased(leased) => leased.permit = Some(permit),
             AdmittedRun::Queued(_) => self.engine.base().bells().runs.notify_waiters(),
-            AdmittedRun::Over(_) => {}
+            AdmittedRun::NotLeased(_) => {}
         }
         Ok(begun)
     }

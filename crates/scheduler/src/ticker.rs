@@ -20,17 +20,17 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
 use crate::log_lines;
-use crate::pool::Late;
+use crate::pool::LateMark;
 use crate::{Pool, Scheduler, readable_timing};
 
 /// Number of skills read from the store at a time.
-const TOGETHER: u32 = 1024;
+const SKILLS_PER_READ: u32 = 1024;
 
 /// Maximum number of skills with several late slots that fire one of them in a tick.
-const TURNS: usize = 64;
+const MAX_LATE_PER_TICK: usize = 64;
 
-/// How long the slots of a tick wait for places in the pool before they are stored as queued.
-const NEAR: Duration = Duration::from_secs(1);
+/// How long the slots of a tick wait for permits of the pool before they are stored as queued.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What one tick did.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,7 +73,10 @@ impl Scheduler {
         let mut paced = LatePacing::default();
         loop {
             // Slots on time never wait for late ones.
-            let due = self.store().due_skills(Some(late), now, TOGETHER).await?;
+            let due = self
+                .store()
+                .due_skills(Some(late), now, SKILLS_PER_READ)
+                .await?;
             if !due.is_empty() {
                 let SlotDecisions { passing, firing } = self.decide(due, now);
                 self.pass(passing, ticked).await?;
@@ -101,12 +104,12 @@ impl Scheduler {
         pool: &Pool,
         paced: &mut LatePacing,
     ) -> Result<SlotDecisions, Error> {
-        let unfinished = pool.unfinished();
+        let unfinished = pool.unfinished_skills();
         let room = pace(unfinished.len());
         // After downtime many late slots may produce no run; these are decided in bulk. Otherwise only as
         // many rows are read as can start, so that slots that wait for room are not read repeatedly.
         let limit = if pool.sweeps() {
-            TOGETHER
+            SKILLS_PER_READ
         } else {
             count(room.max(1) + unfinished.len() + paced.fired.len())
         };
@@ -116,7 +119,7 @@ impl Scheduler {
         let busy = |id: i64| unfinished.contains(&id) || paced.fired.contains(&id);
         let (waiting, mut free): (Vec<_>, Vec<_>) =
             firing.into_iter().partition(|(row, _)| busy(row.id));
-        let mut room = room.min(TURNS.saturating_sub(paced.fired.len()));
+        let mut room = room.min(MAX_LATE_PER_TICK.saturating_sub(paced.fired.len()));
         // Other processes run late slots too. Two that tick at the same instant may each start their share,
         // but no more.
         if !free.is_empty() && room > 0 {
@@ -143,10 +146,10 @@ impl Scheduler {
     ) -> Result<(), Error> {
         let mut firing = FuturesUnordered::new();
         // One deadline for all: if runs are slow, the thousandth slot is stored as soon as the second.
-        let deadline = Instant::now() + NEAR;
+        let deadline = Instant::now() + PERMIT_TIMEOUT;
         for (row, coming) in slots {
-            let place = pool.place_by(deadline).await;
-            firing.push(self.launch(row, coming, pool.clone(), place));
+            let permit = pool.permit_by(deadline).await;
+            firing.push(self.launch(row, coming, pool.clone(), permit));
         }
         while let Some(fired) = firing.next().await {
             // A task that ended without an answer has logged why.
@@ -157,7 +160,7 @@ impl Scheduler {
                     ticked.note(&step);
                 }
                 (SlotResult::Passed(step), _) => ticked.note(&step),
-                (SlotResult::Gone, _) => {}
+                (SlotResult::AlreadyHandled, _) => {}
             }
         }
         Ok(())
@@ -196,23 +199,23 @@ impl Scheduler {
         row: Arc<SkillRow>,
         coming: NextSlot,
         pool: Pool,
-        place: Option<OwnedSemaphorePermit>,
+        permit: Option<OwnedSemaphorePermit>,
     ) -> oneshot::Receiver<Result<(SlotResult, SlotStep), Error>> {
         let (stored, answer) = oneshot::channel();
-        let late = coming.late.then(|| Late::enter(&pool, row.id));
+        let late = coming.late.then(|| LateMark::enter(&pool, row.id));
         let step = coming.step.clone();
         let scheduler = self.clone();
         let tasks = pool.tasks.clone();
         // Boxed, because a future of this size is copied several times on its way into a task.
         tasks.spawn(Box::pin(async move {
-            let mut place = place;
+            let mut permit = permit;
             let begun = scheduler
-                .fire_slot(&row, coming, &pool.attention, place.is_some())
+                .fire_slot(&row, coming, &pool.attention, permit.is_some())
                 .await;
             let (told, begun) = match begun {
                 Ok(SlotStart::Leased(run, mut begun)) => {
                     begun.skill = Some(Arc::clone(&row));
-                    begun.place = place.take();
+                    begun.permit = permit.take();
                     (Ok(SlotResult::Run(run)), Some(begun))
                 }
                 Ok(SlotStart::Stored(fired)) => (Ok(fired), None),
@@ -228,7 +231,7 @@ impl Scheduler {
                     }
                 }
             }
-            drop(place);
+            drop(permit);
             scheduler.engine.base().bells().runs.notify_waiters();
             if late.is_some() {
                 drop(late);
@@ -281,14 +284,18 @@ impl Scheduler {
             self.engine
                 .admit_pinned(fire, pinned)
                 .await
-                .map(AdmittedRun::Over)
+                .map(AdmittedRun::NotLeased)
         };
         match begun {
-            Ok(AdmittedRun::Over(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
+            Ok(AdmittedRun::NotLeased(Admission::Run(run)) | AdmittedRun::Queued(run)) => {
                 Ok(SlotStart::Stored(SlotResult::Run(run.id)))
             }
-            Ok(AdmittedRun::Over(Admission::Existing(_))) => self.skip_recorded_slot(coming).await,
-            Err(Error::SlotGone { .. }) => Ok(SlotStart::Stored(SlotResult::Gone)),
+            Ok(AdmittedRun::NotLeased(Admission::Existing(_))) => {
+                self.skip_recorded_slot(coming).await
+            }
+            Err(Error::SlotAlreadyHandled { .. }) => {
+                Ok(SlotStart::Stored(SlotResult::AlreadyHandled))
+            }
             Ok(AdmittedRun::Leased(leased)) => Ok(SlotStart::Leased(leased.run().clone(), leased)),
             Err(error @ Error::Store(_)) => Err(error),
             Err(error) => self.refuse(row, coming, &error).await,
@@ -299,7 +306,7 @@ impl Scheduler {
     /// was created anew.
     async fn skip_recorded_slot(&self, coming: NextSlot) -> Result<SlotStart, Error> {
         self.store().pass_slots(vec![coming.step]).await?;
-        Ok(SlotStart::Stored(SlotResult::Gone))
+        Ok(SlotStart::Stored(SlotResult::AlreadyHandled))
     }
 
     /// Stores a slot that cannot become a run as failed, with the reason.
@@ -339,12 +346,13 @@ impl Scheduler {
             outcome,
             error: serde_json::to_string(why).unwrap_or_default(),
         });
-        step.notice = aftermath::lost(row, &step, &self.engine.base().host_zone(), self.now());
+        step.notice =
+            aftermath::notice_of_lost_slot(row, &step, &self.engine.base().host_zone(), self.now());
         let counted = self.store().pass_slots(vec![step.clone()]).await?;
         self.ring_for(std::slice::from_ref(&step));
         Ok(SlotStart::Stored(match counted.first() {
             Some(true) => SlotResult::Passed(step),
-            _ => SlotResult::Gone,
+            _ => SlotResult::AlreadyHandled,
         }))
     }
 }
@@ -373,7 +381,7 @@ enum SlotResult {
     Run(RunId),
     Passed(SlotStep),
     /// Another process decided it first.
-    Gone,
+    AlreadyHandled,
 }
 
 enum SlotStart {
@@ -428,12 +436,13 @@ impl Scheduler {
         let mut decided = SlotDecisions::default();
         let zone = self.engine.base().host_zone();
         for row in rows {
-            match coming(&row, now, &zone) {
+            match decide_next_slot(&row, now, &zone) {
                 Some(coming) if coming.slot.is_some() => {
                     decided.firing.push((Arc::new(row), coming));
                 }
                 Some(mut coming) => {
-                    coming.step.notice = aftermath::lost(&row, &coming.step, &zone, self.now());
+                    coming.step.notice =
+                        aftermath::notice_of_lost_slot(&row, &coming.step, &zone, self.now());
                     decided.passing.push(coming.step);
                 }
                 None => decided.passing.push(end_timeline(&row, now)),
@@ -444,7 +453,7 @@ impl Scheduler {
 }
 
 /// Decides about the slots of a skill; `None` if its timing cannot be read.
-fn coming(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
+fn decide_next_slot(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<NextSlot> {
     let timed = readable_timing(row)?;
     let schedule = timed.schedule(row.timeline.anchor, zone)?;
     let from = row.timeline.next_at?;

@@ -43,7 +43,7 @@ pub(crate) fn token(headers: &HeaderMap, uri: &Uri) -> Done<String> {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
                 Ok(token.trim().to_owned())
             }
-            Some(_) | None => Err(unauthorized(
+            Some(_) | None => Err(unauthorized_failure(
                 "the header `Authorization` is not `Bearer TOKEN`",
             )),
         };
@@ -53,7 +53,7 @@ pub(crate) fn token(headers: &HeaderMap, uri: &Uri) -> Done<String> {
     let token = token.filter(|_| is_upgrade(headers));
     token
         .map(str::to_owned)
-        .ok_or_else(|| unauthorized("the request has no token"))
+        .ok_or_else(|| unauthorized_failure("the request has no token"))
 }
 
 /// Whether a request asks for a WebSocket.
@@ -63,7 +63,7 @@ pub(crate) fn is_upgrade(headers: &HeaderMap) -> bool {
 }
 
 /// Creates the failure of a request without a valid token.
-pub(crate) fn unauthorized(message: &str) -> Failure {
+pub(crate) fn unauthorized_failure(message: &str) -> Failure {
     let hint = "send `Authorization: Bearer TOKEN`; the file `token` in the home has the token";
     Failure::input("unauthorized", message).hint(hint)
 }

@@ -126,7 +126,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     let token = access::token(headers, uri);
     let found = token.and_then(|token| {
         let found = server.tokens.find(&token);
-        found.ok_or_else(|| access::unauthorized("the token is invalid"))
+        found.ok_or_else(|| access::unauthorized_failure("the token is invalid"))
     });
     let caller = match found {
         Ok(TokenOwner { name, scope, id }) => Caller {

@@ -26,7 +26,7 @@ impl AllowedHosts {
     }
 
     /// Returns the configured names.
-    pub(crate) fn configured(&self) -> &[String] {
+    pub(crate) fn configured_names(&self) -> &[String] {
         &self.configured
     }
 

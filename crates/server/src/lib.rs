@@ -9,6 +9,7 @@ mod answer;
 mod audit_trail;
 #[cfg(test)]
 mod command_tests;
+mod connection_permits;
 mod context;
 mod deliveries;
 mod description;
@@ -28,7 +29,6 @@ mod openapi;
 #[cfg(test)]
 mod openapi_tests;
 mod pages;
-mod places;
 mod rate;
 mod refusals;
 mod replies;
@@ -76,7 +76,7 @@ pub fn start(host: Host) -> ServerHandle {
     }
     match begin(host) {
         Ok((url, task)) => ServerHandle {
-            state: Some(ListenerState::at(url)),
+            state: Some(ListenerState::from_url(url)),
             task: Some(task),
         },
         Err(failure) => {
@@ -86,7 +86,7 @@ pub fn start(host: Host) -> ServerHandle {
                 failure.message
             );
             ServerHandle {
-                state: Some(ListenerState::failed(&failure)),
+                state: Some(ListenerState::from_failure(&failure)),
                 task: None,
             }
         }

@@ -24,8 +24,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_http::add_extension::AddExtension;
 
+use crate::connection_permits::{BusyBody, ConnectionPermit, ConnectionPermits};
 use crate::context::{Peer, Server};
-use crate::places::{BusyBody, Place, Places};
 use crate::router;
 use crate::stall::StallGuard;
 
@@ -39,7 +39,7 @@ const BACKLOG: u32 = 1024;
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time that requests in flight get to finish once the daemon stops.
-const GRACE: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Pause after a failed `accept`.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -69,9 +69,9 @@ pub(crate) fn bind(listen: &str, is_encrypted: bool) -> Done<(TcpListener, Socke
     }
     let bound = found.into_iter().map(open).reduce(Result::or);
     let listener = bound.unwrap_or_else(|| Err(ErrorKind::NotFound.into()));
-    let listener = listener.map_err(|problem| taken(listen, &problem))?;
+    let listener = listener.map_err(|problem| bind_failure(listen, &problem))?;
     let address = listener.local_addr();
-    let address = address.map_err(|problem| taken(listen, &problem))?;
+    let address = address.map_err(|problem| bind_failure(listen, &problem))?;
     Ok((listener, address))
 }
 
@@ -86,7 +86,7 @@ fn open(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn taken(listen: &str, problem: &std::io::Error) -> Failure {
+fn bind_failure(listen: &str, problem: &std::io::Error) -> Failure {
     if problem.kind() == ErrorKind::AddrInUse {
         let message = format!("another program listens on `{listen}`");
         let hint = "stop it and start `deft up` again, or choose another port: `deft config set server.listen 127.0.0.1:9877`";
@@ -107,7 +107,7 @@ struct ConnectionServer {
 /// Serves connections until the daemon has drained. While it drains, the guard lets only health checks
 /// through.
 pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsReloader>, server: &Arc<Server>) {
-    let places = Places::new(server.limits.connections);
+    let permits = ConnectionPermits::new(server.limits.connections);
     let full = full_reply(server.limits.connections);
     let answerer = Arc::new(ConnectionServer {
         router: router::build(server),
@@ -126,7 +126,7 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsReloader>, serve
             tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             continue;
         };
-        let Some(place) = places.take() else {
+        let Some(permit) = permits.take() else {
             // Best effort: a full socket buffer or a client that expects TLS gets no reply.
             if tls.is_none() {
                 drop(stream.try_write(full.as_bytes()));
@@ -138,10 +138,10 @@ pub(crate) async fn serve(listener: TcpListener, tls: Option<TlsReloader>, serve
             tls.as_ref().map(TlsReloader::current),
         );
         connections.spawn(async move {
-            let place = Arc::new(place);
+            let permit = Arc::new(permit);
             tokio::select! {
-                () = answerer.greet(stream, Peer(peer), tls, &place) => {}
-                () = place.lost() => tracing::debug!("closed an idle connection to make room"),
+                () = answerer.greet(stream, Peer(peer), tls, &permit) => {}
+                () = permit.wait_until_lost() => tracing::debug!("closed an idle connection to make room"),
             }
         });
     }
@@ -170,31 +170,31 @@ impl ConnectionServer {
         stream: TcpStream,
         peer: Peer,
         tls: Option<Arc<TlsConfig>>,
-        place: &Arc<Place>,
+        permit: &Arc<ConnectionPermit>,
     ) {
         // Sends small responses without delay. A failure only costs time.
         drop(stream.set_nodelay(true));
         let Some(tls) = tls else {
-            return self.answer(stream, peer, place).await;
+            return self.answer(stream, peer, permit).await;
         };
         match tokio::time::timeout(self.request_timeout, shake_hands(stream, tls)).await {
-            Ok(Ok(stream)) => self.answer(stream, peer, place).await,
+            Ok(Ok(stream)) => self.answer(stream, peer, permit).await,
             Ok(Err(problem)) => tracing::debug!(%problem, "a connection was not encrypted"),
             Err(_) => tracing::debug!("a connection was not encrypted in time"),
         }
     }
 
     /// Serves the requests on a connection. When the daemon stops, the request in flight is completed, unless
-    /// it takes longer than `GRACE`.
-    async fn answer<S>(&self, stream: S, peer: Peer, place: &Arc<Place>)
+    /// it takes longer than `SHUTDOWN_TIMEOUT`.
+    async fn answer<S>(&self, stream: S, peer: Peer, permit: &Arc<ConnectionPermit>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let router = AddExtension::new(self.router.clone(), peer);
         let router = TowerToHyperService::new(router);
-        let place = Arc::clone(place);
+        let permit = Arc::clone(permit);
         let service = service_fn(move |request| {
-            let busy = place.begin();
+            let busy = permit.begin();
             let answered = router.call(request);
             async move {
                 let response = answered.await?;
@@ -225,7 +225,7 @@ impl ConnectionServer {
             None => {
                 connection.as_mut().graceful_shutdown();
                 // Requests that take longer are aborted.
-                tokio::time::timeout(GRACE, connection)
+                tokio::time::timeout(SHUTDOWN_TIMEOUT, connection)
                     .await
                     .unwrap_or(Ok(()))
             }

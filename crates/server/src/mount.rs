@@ -45,7 +45,11 @@ pub(crate) async fn serve(
     });
     let service = server.mcp.get_or_init(|| {
         let handler = McpServer::new(Arc::clone(&server.app));
-        mcp::service(handler, server.hosts.configured(), server.stop.clone())
+        mcp::service(
+            handler,
+            server.hosts.configured_names(),
+            server.stop.clone(),
+        )
     });
     let response = service.clone().handle(request).await;
     response.map(Body::new)

@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 use crate::answer::Answer;
 
 /// Maximum number of cached pages.
-const MOST: usize = 64;
+const MAX_PAGES: usize = 64;
 
 /// Maximum size of a cached page, in bytes.
-const LARGEST: usize = 256 * 1024;
+const MAX_PAGE_BYTES: usize = 256 * 1024;
 
 /// Pages by query, each with the version of the store that it was read from.
 #[derive(Default)]
@@ -29,11 +29,11 @@ impl PageCache {
 
     /// Caches a page that was read from this version of the store or a later one.
     pub(crate) fn keep(&self, query: String, version: u64, page: &Answer) {
-        if page.body.len() > LARGEST {
+        if page.body.len() > MAX_PAGE_BYTES {
             return;
         }
         let mut pages = self.pages.lock();
-        if pages.len() >= MOST && !pages.contains_key(&query) {
+        if pages.len() >= MAX_PAGES && !pages.contains_key(&query) {
             pages.clear();
         }
         pages.insert(query, (version, page.clone()));
@@ -54,7 +54,7 @@ mod tests {
         assert!(cache.get("limit=1", 7).is_some());
         assert!(cache.get("limit=1", 8).is_none());
         assert!(cache.get("limit=2", 7).is_none());
-        for number in 0..MOST {
+        for number in 0..MAX_PAGES {
             cache.keep(number.to_string(), 7, &page);
         }
         assert!(cache.get("limit=1", 7).is_none());

@@ -7,7 +7,7 @@ use deft_wire::{Done, Failure};
 use parking_lot::Mutex;
 
 /// Number of buckets above which unused ones are removed.
-const MOST: usize = 1024;
+const MAX_BUCKETS: usize = 1024;
 
 /// Kind of a request, for its rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +58,7 @@ impl RateLimit {
     pub(crate) fn check(&self, caller: &str, kind: RequestKind, now: Instant) -> Done<()> {
         let most = self.per_second(kind);
         let mut buckets = self.buckets.lock();
-        if buckets.len() >= MOST {
+        if buckets.len() >= MAX_BUCKETS {
             buckets.retain(|_, bucket| now.duration_since(bucket.seen).as_secs() < 2);
         }
         let bucket = buckets.entry((caller.to_owned(), kind)).or_insert(Bucket {

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName};
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Maximum length of an id chosen by the client.
-const LONGEST: usize = 128;
+const MAX_ID_LEN: usize = 128;
 
 /// The id of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl RequestId {
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let given = headers.get(&HEADER).and_then(|value| value.to_str().ok());
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
-        let usable = |id: &&str| !id.is_empty() && id.len() <= LONGEST && id.chars().all(plain);
+        let usable = |id: &&str| !id.is_empty() && id.len() <= MAX_ID_LEN && id.chars().all(plain);
         let id = given.filter(usable).map(str::to_owned);
         Self(id.unwrap_or_else(|| format!("req_{}", uuid::Uuid::now_v7().simple())))
     }

@@ -12,12 +12,12 @@ use crate::access::Caller;
 use crate::context::Server;
 
 /// Interval between checks of a token.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Waits until the token of a caller is revoked.
-pub(crate) async fn revoked(server: Arc<Server>, caller: Caller) {
+pub(crate) async fn wait_until_revoked(server: Arc<Server>, caller: Caller) {
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         if !server.tokens.is_valid(&caller.token) {
             return;
         }
@@ -34,6 +34,6 @@ pub(crate) fn end_with_token(
     if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
         return response;
     }
-    let end = Box::pin(revoked(Arc::clone(server), caller));
+    let end = Box::pin(wait_until_revoked(Arc::clone(server), caller));
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(end)))
 }

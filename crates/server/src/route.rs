@@ -93,7 +93,7 @@ pub(crate) struct Route {
 }
 
 /// Maximum time that a request waits for a run.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_mins(5);
+pub(crate) const MAX_WAIT: Duration = Duration::from_mins(5);
 
 impl Route {
     /// Creates a route with a blocking handler, which runs on a thread for blocking work.
@@ -122,7 +122,7 @@ impl Route {
     }
 
     /// Creates a route with an asynchronous handler, for requests that wait without holding a thread.
-    pub(crate) fn waiting<Q, B, R>(
+    pub(crate) fn new_waiting<Q, B, R>(
         verb: Verb,
         path: &'static str,
         summary: &'static str,

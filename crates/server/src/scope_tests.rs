@@ -84,7 +84,7 @@ fn name(route: &Route) -> String {
 }
 
 /// The scope that a request must have.
-fn expected(route: &Route) -> Scope {
+fn expected_scope(route: &Route) -> Scope {
     let name = name(route);
     let exception = EXCEPTIONS.iter().find(|(known, ..)| *known == name);
     if let Some((_, scope, _)) = exception {
@@ -106,12 +106,12 @@ fn every_request_needs_the_scope_of_its_kind() {
     let given: Vec<(String, Scope)> = routes.iter().map(|one| (name(one), one.scope)).collect();
     let wanted: Vec<(String, Scope)> = routes
         .iter()
-        .map(|one| (name(one), expected(one)))
+        .map(|one| (name(one), expected_scope(one)))
         .collect();
     assert_eq!(given, wanted);
 }
 
-/// A request that is gone leaves the lists, and no list hides what the other one says.
+/// A removed request leaves the lists, and no list hides what the other one says.
 #[test]
 fn the_lists_name_requests_that_exist_once() {
     let routes: BTreeSet<String> = table().iter().map(name).collect();

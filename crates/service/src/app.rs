@@ -80,7 +80,7 @@ pub struct BackgroundDelivery {
 
 impl App {
     /// Returns the home that this process already has open. Closing the result leaves the home open.
-    fn shared(live: &LiveHome) -> Self {
+    fn from_open(live: &LiveHome) -> Self {
         Self {
             threads: Threads::Shared(live.threads.clone()),
             engine: live.engine.clone(),
@@ -116,7 +116,7 @@ impl App {
     /// Opens the home with its skills, or with those of `--root`.
     pub fn open(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         let snapshot = workspace.load(&home)?;
@@ -146,14 +146,17 @@ impl App {
     /// in parallel.
     pub fn open_for(skill: &str, workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         let snapshot = workspace.load(&home)?;
         let blocks = snapshot.find(skill).map(|found| blocks(&found.skill));
         let start = Start {
             threads: Threads::Own(runtime::start()?),
-            compute: Compute::borrowing(worker(&home.config)?, shared_socket_path(&home.path)),
+            compute: Compute::with_borrowed_worker(
+                worker(&home.config)?,
+                shared_socket_path(&home.path),
+            ),
         };
         if let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) {
             let _inside = start.threads.handle().enter();
@@ -177,7 +180,7 @@ impl App {
     /// version.
     pub fn standing(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         let snapshot = load_kept(&home, &Library::of_home(&home));
@@ -187,7 +190,7 @@ impl App {
     /// Opens the home without loading skills, for commands that need none.
     pub fn without_skills(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home()?;
         Self::with(&home, no_skills(&home), workspace.tell)
@@ -197,7 +200,7 @@ impl App {
     /// missing.
     pub fn to_read(workspace: &Workspace) -> Done<Self> {
         if let Some(live) = workspace.live() {
-            return Ok(Self::shared(live));
+            return Ok(Self::from_open(live));
         }
         let home = workspace.home_to_read()?;
         let store = store::read(&home)?;
@@ -220,7 +223,7 @@ impl App {
 
     /// Opens the home for a long-running server, with or without a daemon beside it: skills are reloaded when
     /// their files change.
-    pub fn following(workspace: &Workspace) -> Done<Self> {
+    pub fn open_following(workspace: &Workspace) -> Done<Self> {
         let home = workspace.home()?;
         let registry = follow_files(&home, &HostZone::new(home.moment().zone));
         let app = Self::assemble(&home, registry, workspace.tell)?;
@@ -451,7 +454,7 @@ fn no_skills(home: &Home) -> Arc<Snapshot> {
 }
 
 fn options(home: &Home, zone: &TimeZone) -> Options {
-    let mut options = Options::at(&home.path);
+    let mut options = Options::for_home(&home.path);
     options.zone = deft_schedule::zone_name(zone);
     options.zone_doubt = home.zone_doubt();
     options.workspace_uri = std::env::current_dir()

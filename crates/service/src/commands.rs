@@ -119,8 +119,10 @@ impl CommandShell {
             Form::Call(call) => commands.json(call),
             Form::Unreadable(problem) => Err(vec![problem.clone()]),
         };
-        let resolved = resolved
-            .map_err(|problems| self.broken(&problems).unwrap_or_else(|| refusal(&problems)))?;
+        let resolved = resolved.map_err(|problems| {
+            self.broken_file_failure(&problems)
+                .unwrap_or_else(|| refusal(&problems))
+        })?;
         let result = match resolved {
             Command::Page { topic } => {
                 let unavailable = |skill: &Skill| commands.unavailable(skill, true);
@@ -138,7 +140,7 @@ impl CommandShell {
     /// Like [`CommandShell::answer`], for one of several commands: a failure becomes its result (S2.48).
     pub fn answer_in_batch(&self, command: &WrittenCommand) -> Answer {
         if let Form::Unreadable(problem) = &command.form {
-            let result = CommandResult::refused(std::slice::from_ref(problem));
+            let result = CommandResult::from_problems(std::slice::from_ref(problem));
             return Answer::Result(view(&command.text, result));
         }
         self.answer(command)
@@ -173,7 +175,7 @@ impl CommandShell {
 
     /// If a command names a skill that is missing because its file is broken, returns the failure that says
     /// so: the command itself is not wrong.
-    fn broken(&self, problems: &[Problem]) -> Option<Failure> {
+    fn broken_file_failure(&self, problems: &[Problem]) -> Option<Failure> {
         let name = problems.iter().find_map(|problem| {
             if let ProblemKind::UnknownSkill { name, .. } = &problem.kind {
                 Some(name.clone())

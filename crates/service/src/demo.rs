@@ -30,13 +30,13 @@ const STEPS: [&str; 5] = ["one", "two", "three", "four", "five"];
 const KILL_AFTER: &str = "two";
 
 /// Timeout for each half of the demo. Its whole run takes about a tenth of this.
-const PATIENCE: Duration = Duration::from_mins(1);
+const HALF_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Size limit for reading the lines of the steps; they write less.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// How often the journal is read.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Progress of the demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub fn crash(tell: ShowLine, report: &mut dyn FnMut(DemoProgress)) -> Done<Crash
     let app = App::to_read(&workspace)?;
     let detail = runs::detail(&app, LAST)?;
     let events = runs::events(&app, LAST)?;
-    let lines = deft_registry::read_text(&home.lines(), MOST_BYTES).unwrap_or_default();
+    let lines = deft_registry::read_text(&home.lines(), MAX_BYTES).unwrap_or_default();
     app.close();
     Ok(verify(&detail, &before, &events, &lines))
 }
@@ -207,11 +207,11 @@ fn follow(
         if until(&events) {
             return Ok(());
         }
-        if over || begun.elapsed() > PATIENCE {
+        if over || begun.elapsed() > HALF_TIMEOUT {
             let message = "the demo run stopped early or timed out";
             return Err(Failure::internal("demo", message).hint("`deft doctor` checks this host"));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

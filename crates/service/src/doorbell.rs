@@ -56,7 +56,7 @@ pub fn ring(_: &Path, _: Ring) {}
 #[cfg(unix)]
 pub async fn listen(home: &Path, heard: impl Fn(Ring)) {
     let place = place(home);
-    // Remove the socket of an earlier daemon. That daemon is gone, because this process holds the lock of the
+    // Remove the socket of an earlier daemon. That daemon has exited, because this process holds the lock of the
     // home.
     drop(std::fs::remove_file(&place));
     let socket = match tokio::net::UnixDatagram::bind(&place) {

@@ -31,7 +31,7 @@ pub fn failure(error: &deft_engine::Error) -> Failure {
         Error::Pattern { .. } => "invalid_pattern",
         Error::NotExact { .. } => "not_exact",
         Error::NoTarget => "no_target",
-        Error::SlotGone { .. } => "slot_gone",
+        Error::SlotAlreadyHandled { .. } => "slot_gone",
         Error::Heal { .. } => "config",
         Error::Owner { .. } => "file",
         // Data stored by deft itself can no longer be used.

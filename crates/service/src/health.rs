@@ -14,7 +14,7 @@ use deft_wire::check::{self, CheckList};
 use tokio::process::Command;
 
 /// Timeout for all checks together; each server may take a while to start.
-const PATIENCE: Duration = Duration::from_mins(5);
+const CHECKS_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Runs `deft doctor` for a home.
 pub(crate) struct Doctor {
@@ -40,7 +40,7 @@ impl Doctor {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .output();
-        let output = tokio::time::timeout(PATIENCE, output)
+        let output = tokio::time::timeout(CHECKS_TIMEOUT, output)
             .await
             .map_err(|_| failed("they took more than 5 minutes".to_owned()))?
             .map_err(|error| failed(format!("`deft doctor` cannot be started: {error}")))?;

@@ -14,16 +14,16 @@ use crate::store;
 pub(crate) const LAST: &str = "last";
 
 /// Maximum number of candidates in a message.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Maximum length of the description of a candidate, in characters.
-const LONGEST: usize = 50;
+const MAX_DESCRIPTION_CHARS: usize = 50;
 
 /// The prefix of every run id.
 const RUN: &str = "run_";
 
 /// How many of the newest runs are searched for one that is no chat.
-const LOOK_BACK: u32 = 200;
+const MAX_SEARCHED_RUNS: u32 = 200;
 
 /// The kind of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,12 +75,12 @@ impl IdKind {
     /// alike.
     pub(crate) fn ambiguous(self, given: &str, candidates: &[(String, String)]) -> Failure {
         let count = candidates.len();
-        let named = candidates.iter().take(MOST_NAMED).map(|(id, about)| {
-            let about: String = about.chars().take(LONGEST).collect();
+        let named = candidates.iter().take(MAX_NAMED).map(|(id, about)| {
+            let about: String = about.chars().take(MAX_DESCRIPTION_CHARS).collect();
             format!("\n  {id} ({})", visible(about.trim()))
         });
         let mut named: Vec<String> = named.collect();
-        if count > MOST_NAMED {
+        if count > MAX_NAMED {
             named.push("\n  …".to_owned());
         }
         let message = format!("`{given}` matches {count} {}s", self.noun());
@@ -131,7 +131,7 @@ impl IdKind {
 /// exists.
 pub(crate) fn find_run(app: &App, given: &str) -> Done<RunRow> {
     if given == LAST {
-        let rows = runs(app, RunFilter::default(), LOOK_BACK)?;
+        let rows = runs(app, RunFilter::default(), MAX_SEARCHED_RUNS)?;
         let first = rows.iter().position(|row| row.skill != CHAT_SKILL);
         let newest = rows.into_iter().nth(first.unwrap_or_default());
         return newest.ok_or_else(|| IdKind::Run.unknown(given));
@@ -166,7 +166,7 @@ fn runs(app: &App, filter: RunFilter, limit: u32) -> Done<Vec<RunRow>> {
 mod tests {
     use super::*;
 
-    fn picked(given: &str) -> Result<String, (String, Option<String>)> {
+    fn pick_prefix(given: &str) -> Result<String, (String, Option<String>)> {
         let ids = ["apr_9c", "apr_9a", "apr_1"].map(str::to_owned).to_vec();
         let describe = |id: &String| (id.clone(), format!("about {id}"));
         let picked = IdKind::Question.pick(given, ids, describe);
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn an_id_is_whole_or_begins_or_is_the_last_one() {
-        assert_eq!(picked("apr_9a"), Ok("apr_9a".to_owned()));
-        assert_eq!(picked("apr_1"), Ok("apr_1".to_owned()));
-        assert_eq!(picked("last"), Ok("apr_9c".to_owned()));
+        assert_eq!(pick_prefix("apr_9a"), Ok("apr_9a".to_owned()));
+        assert_eq!(pick_prefix("apr_1"), Ok("apr_1".to_owned()));
+        assert_eq!(pick_prefix("last"), Ok("apr_9c".to_owned()));
     }
 
     #[test]
     fn an_ambiguous_beginning_names_the_candidates() {
-        let (message, hint) = picked("apr_9").unwrap_err();
+        let (message, hint) = pick_prefix("apr_9").unwrap_err();
         assert_eq!(message, "`apr_9` matches 2 approvals");
         let hint = hint.unwrap();
         assert_eq!(
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_unknown_id_says_where_to_look() {
-        let (message, hint) = picked("x").unwrap_err();
+        let (message, hint) = pick_prefix("x").unwrap_err();
         assert_eq!(message, "unknown approval `x`");
         let list = "`deft approvals list --all` shows all approvals";
         assert_eq!(hint.as_deref(), Some(list));

@@ -25,7 +25,7 @@ pub fn list(app: &App) -> JobPages<'_> {
 
 impl JobPages<'_> {
     /// Continues after the page that `cursor` ended.
-    pub fn behind(mut self, cursor: &str) -> Done<Self> {
+    pub fn after_cursor(mut self, cursor: &str) -> Done<Self> {
         self.end = Some(PageEnd(read_cursor(cursor)?));
         Ok(self)
     }

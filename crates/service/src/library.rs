@@ -27,7 +27,7 @@ impl Library {
     /// Returns the skills of the given folders. They need no home. Fails if a folder does not exist.
     pub fn of_folders(folders: &[PathBuf], home: Option<&Home>) -> Done<Self> {
         Ok(Self {
-            options: Options::new(existing(folders)?),
+            options: Options::new(require_folders(folders)?),
             moment: home.map_or_else(system_moment, Home::moment),
         })
     }
@@ -39,7 +39,7 @@ impl Library {
 }
 
 /// Folders named by the caller must exist: a misspelt one would look like "no skills".
-fn existing(roots: &[PathBuf]) -> Done<Vec<PathBuf>> {
+fn require_folders(roots: &[PathBuf]) -> Done<Vec<PathBuf>> {
     let check = |root: &PathBuf| {
         if root.is_dir() {
             return Ok(std::path::absolute(root).unwrap_or_else(|_| root.clone()));

@@ -45,7 +45,7 @@ impl LiveHome {
         library: &Library,
     ) -> (Snapshot, BTreeMap<String, FileChange>) {
         // The contents are shared, so this copies a few pointers per skill.
-        let snapshot = self.registry.snapshot().edited(BTreeMap::new());
+        let snapshot = self.registry.snapshot().with_edits(BTreeMap::new());
         let threads = Threads::Shared(self.threads.clone());
         match threads.block_on(self.engine.store().changed_files()) {
             Ok(texts) => deft_engine::changed_files(texts, snapshot, &library.moment),

@@ -38,7 +38,7 @@ impl LogReader {
         let mut lines = self.read_new()?;
         let mut number = 1;
         while lines.len() < count {
-            let older = rotated(&self.path, number);
+            let older = rotated_path(&self.path, number);
             let mut text = String::new();
             match open_regular(&older).and_then(|mut file| read_to_end(&mut file, &mut text)) {
                 Ok(()) => {}
@@ -100,7 +100,7 @@ fn read_to_end(file: &mut File, text: &mut String) -> std::io::Result<()> {
     Ok(())
 }
 
-fn rotated(path: &Path, number: u32) -> PathBuf {
+fn rotated_path(path: &Path, number: u32) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(format!(".{number}"));
     name.into()

@@ -29,7 +29,7 @@ pub fn list(app: &App, only_dead: bool) -> NoticePages<'_> {
 
 impl NoticePages<'_> {
     /// Continues after the page that returned `cursor`.
-    pub fn behind(mut self, cursor: &str) -> Done<Self> {
+    pub fn after_cursor(mut self, cursor: &str) -> Done<Self> {
         self.filter.before = Some(read_cursor(cursor)?);
         Ok(self)
     }

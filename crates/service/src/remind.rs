@@ -9,32 +9,32 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::app::{self, App};
-use crate::schedule::{NOTIFY, finish, read_zone, refused, trigger_config};
+use crate::schedule::{NOTIFY, finish, read_zone, refused_failure, trigger_config};
 use crate::workspace::Workspace;
 
 /// Maximum length of a reminder's name, in characters; its text is not shortened.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_LEN: usize = 60;
 
 /// Maximum number of reminders with the same text.
-const MOST_ALIKE: usize = 100;
+const MAX_ALIKE: usize = 100;
 
 /// Stores a reminder from the words of a command line: the text and the time, in either order.
 pub fn remind(workspace: &Workspace, words: &[String], zone: Option<&str>) -> Done<ScheduleChange> {
     let app = App::standing(workspace)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let place = read_zone(&app, zone)?;
-    let reminder = split_reminder(&words, &place, Timestamp::now()).map_err(refused)?;
-    let text = capitalised(&reminder.text);
+    let reminder = split_reminder(&words, &place, Timestamp::now()).map_err(refused_failure)?;
+    let text = capitalise(&reminder.text);
     let timing = trigger_config(&app, &reminder.when, zone)?;
-    for number in 1..=MOST_ALIKE {
-        let record = record(&numbered(&text, number), &text, &timing);
+    for number in 1..=MAX_ALIKE {
+        let record = record(&number_name(&text, number), &text, &timing);
         match app.block_on(app.engine.library().store_skill(&record)) {
             Ok(stored) => return finish(app, &stored.row, ScheduleAction::Set),
             Err(Error::NameTaken { .. }) => {}
             Err(error) => return Err(app::failure(&error)),
         }
     }
-    let message = format!("there are {MOST_ALIKE} reminders with this text already");
+    let message = format!("there are {MAX_ALIKE} reminders with this text already");
     Err(Failure::input("name_taken", message)
         .hint("`deft schedule list` shows them, `deft schedule remove NAME` removes one"))
 }
@@ -67,18 +67,18 @@ fn literal(text: &str) -> String {
     }
 }
 
-fn capitalised(text: &str) -> String {
+fn capitalise(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(letters).collect()
 }
 
 /// Returns the name of a reminder: its text, cut between words, with a number if the name is taken.
-fn numbered(text: &str, number: usize) -> String {
+fn number_name(text: &str, number: usize) -> String {
     let mut name = String::new();
     for word in text.split_whitespace() {
-        let room = LONGEST_NAME.saturating_sub(name.chars().count());
-        let cut: String = word.chars().take(LONGEST_NAME).collect();
+        let room = MAX_NAME_LEN.saturating_sub(name.chars().count());
+        let cut: String = word.chars().take(MAX_NAME_LEN).collect();
         if cut.chars().count() + 1 > room {
             break;
         }
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn names_are_short_and_differ() {
-        assert_eq!(numbered("Drink water", 1), "Drink water");
-        assert_eq!(numbered("Drink water", 3), "Drink water 3");
-        assert_eq!(numbered("!", 1), "Reminder");
+        assert_eq!(number_name("Drink water", 1), "Drink water");
+        assert_eq!(number_name("Drink water", 3), "Drink water 3");
+        assert_eq!(number_name("!", 1), "Reminder");
         let long = "Read the minutes of the meeting and of the one before it, and answer both";
-        let name = numbered(long, 1);
+        let name = number_name(long, 1);
         assert!(
-            name.len() <= LONGEST_NAME && long.starts_with(&name),
+            name.len() <= MAX_NAME_LEN && long.starts_with(&name),
             "{name}"
         );
     }
@@ -117,6 +117,6 @@ mod tests {
     fn a_text_is_no_template() {
         assert_eq!(literal("100% {done}"), "100% {done}");
         assert_eq!(literal("say {{ x }}"), "{{ \"say {{ x }}\" }}");
-        assert_eq!(capitalised("éclair"), "Éclair");
+        assert_eq!(capitalise("éclair"), "Éclair");
     }
 }

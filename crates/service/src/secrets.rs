@@ -92,7 +92,7 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<SecretRemoved> {
             known.iter().map(|secret| secret.name.as_str()),
         ));
     }
-    let entry = deft_config::shown(&setting(name));
+    let entry = deft_config::format_path(&setting(name));
     let left = known.iter().filter(|secret| secret.name == name);
     let left = left
         .flat_map(|secret| &secret.used_by)

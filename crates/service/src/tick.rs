@@ -91,7 +91,7 @@ async fn tick_once(app: &App, home: &Home, at: Option<Timestamp>) -> Done<TickRe
     Ok(TickReport {
         fired: fired.iter().map(runs::view).collect::<Done<_>>()?,
         passed: passed.iter().map(runs::view).collect::<Done<_>>()?,
-        enabled: enabled(app, &ticked.enabled).await?,
+        enabled: enabled_skills(app, &ticked.enabled).await?,
     })
 }
 
@@ -102,7 +102,7 @@ async fn fire(app: &App, home: &Home, at: Option<Timestamp>) -> Result<Ticked, d
     }
     engine.library().sync_files().await?;
     // The servers must be queried first: skills that wait for their tools may be due.
-    engine.router().listed().await;
+    engine.router().list_servers().await;
     scheduler.recover().await?;
     engine.wake_ready().await?;
     let pool = Pool::new(app::max_running(&home.config));
@@ -141,7 +141,7 @@ async fn rows(app: &App, runs: Vec<RunId>) -> Done<Vec<RunRow>> {
     Ok(rows)
 }
 
-async fn enabled(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
+async fn enabled_skills(app: &App, names: &[String]) -> Done<Vec<EnabledSkill>> {
     let mut skills = Vec::new();
     for name in names {
         let row = app.engine.store().skill(name).await;

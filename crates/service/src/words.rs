@@ -1,7 +1,7 @@
 //! Shared helpers for texts.
 
 /// Formats a count and its noun: `1 skill`, `2 skills`.
-pub fn counted(count: usize, noun: &str) -> String {
+pub fn format_count(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
 }

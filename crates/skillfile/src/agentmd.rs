@@ -8,7 +8,7 @@
 use deft_model::{Agent, AgentMode};
 
 use crate::diagnostic::Sink;
-use crate::document::{Document, Place};
+use crate::document::{Document, FileLocation};
 use crate::fields::AGENT;
 use crate::markdown_file::{page, repaired_tree, split};
 use crate::policy;
@@ -19,7 +19,11 @@ use crate::source::Source;
 use crate::span::Span;
 
 /// Parses an `AGENT.md`.
-pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<Document> {
+pub(crate) fn read(
+    source: &Source<'_>,
+    location: &FileLocation<'_>,
+    sink: &mut Sink,
+) -> Option<Document> {
     let split = split(source, sink)?;
     let root = repaired_tree(source.file, split, sink)?;
     let Some(map) = root.as_mapping() else {
@@ -34,7 +38,7 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
         severity: Severity::Error,
     };
     fields.check_keys(&[AGENT], Severity::Error, sink);
-    check_id(place.folder, sink);
+    check_id(location.folder, sink);
     let prompt = page(&source.file[split.body.start()..split.body.end()]);
     if prompt.is_blank() {
         let message = "no text below the frontmatter; the model gets only the built-in rules";
@@ -47,14 +51,14 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
         "add a name, for example `name: General Assistant`",
     );
     let agent = Agent {
-        id: place.folder.to_owned(),
+        id: location.folder.to_owned(),
         name: fields.required_text("name", name, sink).unwrap_or_default(),
         description: fields.filled_text("description", sink),
         provider: fields.filled_text("provider", sink),
         model: fields.filled_text("model", sink),
         allow_skills: fields.truth("allow_skills", sink).unwrap_or(false),
-        tools: listed(&fields, "tools", sink),
-        skills: listed(&fields, "skills", sink),
+        tools: read_list(&fields, "tools", sink),
+        skills: read_list(&fields, "skills", sink),
         approve: fields.texts("approve", sink),
         max_steps: fields.positive("max_steps", sink),
         budget: policy::budget(&fields, sink),
@@ -67,7 +71,7 @@ pub(crate) fn read(source: &Source<'_>, place: &Place<'_>, sink: &mut Sink) -> O
 }
 
 /// Returns the list of a key, `None` if it is absent. An empty list allows nothing.
-fn listed(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<Vec<String>> {
+fn read_list(fields: &Fields<'_>, key: &str, sink: &mut Sink) -> Option<Vec<String>> {
     fields.node(key)?;
     Some(fields.texts(key, sink))
 }

@@ -4,8 +4,8 @@ use deft_model::{Body, Dialect, Object, OpenSpec, Skill, SkillId};
 
 use crate::details;
 use crate::diagnostic::Sink;
-use crate::document::Place;
-use crate::embedded::embedded;
+use crate::document::FileLocation;
+use crate::embedded::parse_embedded;
 use crate::fields::{DETAILS, Field, HOST_KEYS, Kind, METADATA, OPEN, POLICY};
 use crate::markdown_file::page;
 use crate::names;
@@ -21,7 +21,7 @@ use crate::yaml::{self, Mapping, Node};
 pub(crate) fn skill(
     fields: &Fields<'_>,
     text: &str,
-    place: &Place<'_>,
+    location: &FileLocation<'_>,
     moment: &Moment,
     sink: &mut Sink,
 ) -> Skill {
@@ -31,11 +31,11 @@ pub(crate) fn skill(
     if name.is_none() {
         let message = format!(
             "`name` is missing; the folder's, `{}`, is used",
-            place.folder
+            location.folder
         );
         let span = key_span(fields.map, "name");
         sink.report_as(Severity::Warning, Rule::MissingName, span, message)
-            .help(format!("add `name: {}`", place.folder));
+            .help(format!("add `name: {}`", location.folder));
     }
     let description = fields.filled_text("description", sink);
     if description.is_none() {
@@ -64,13 +64,13 @@ pub(crate) fn skill(
     };
     let timing = trigger::read(&inner, moment, sink);
     let keywords = inner.texts("keywords", sink);
-    let name = name.unwrap_or_else(|| place.folder.to_owned());
+    let name = name.unwrap_or_else(|| location.folder.to_owned());
     check_reserved(&name, fields, sink);
     Skill {
         id: SkillId::new(if names::is_dotted(&name) {
             name.as_str()
         } else {
-            place.folder
+            location.folder
         }),
         // Without a description the skill is rejected, but the rest is parsed too, so that all problems are
         // reported at once.
@@ -128,7 +128,7 @@ fn extension(fields: &Fields<'_>, metadata: &Mapping) -> Mapping {
     let is_text = |key: &str| own_field(key).is_some_and(|field| matches!(field.kind, Kind::Text));
     // Lists and mappings are texts that contain them as JSON.
     let unpack = |entry: &yaml::Entry| {
-        let held = embedded(&entry.value, fields.file).filter(|_| !is_text(&entry.key));
+        let held = parse_embedded(&entry.value, fields.file).filter(|_| !is_text(&entry.key));
         yaml::Entry {
             value: held.unwrap_or_else(|| entry.value.clone()),
             ..entry.clone()

@@ -1,12 +1,12 @@
-//! Skill files: their place, kind and profile, and the document that they define.
+//! Skill files: their location, kind and profile, and the document that they define.
 //!
 //! Not here: parsing (`parse` and the dialects).
 
 use deft_model::{Agent, DomainIndex, Skill};
 
-/// The place of a file, as far as its meaning depends on it.
+/// Where a file is, as far as its meaning depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct FileLocation<'a> {
     /// The name of the file.
     pub file: &'a str,
     /// The name of the folder that contains it.
@@ -15,7 +15,7 @@ pub struct Place<'a> {
     pub domain: Option<&'a str>,
 }
 
-impl Place<'_> {
+impl FileLocation<'_> {
     /// Returns the file's name without its extension.
     pub(crate) fn stem(&self) -> &str {
         self.file
@@ -24,7 +24,7 @@ impl Place<'_> {
     }
 
     /// Returns the dotted name that the path implies.
-    pub(crate) fn dotted(&self) -> Option<String> {
+    pub(crate) fn dotted_name(&self) -> Option<String> {
         self.domain
             .map(|domain| format!("{domain}.{}", self.stem()))
     }

@@ -9,7 +9,7 @@ use crate::span::Span;
 use crate::yaml::{self, Kind, Node, Places};
 
 /// Parses the list or mapping in a text; `None` if it contains neither.
-pub(crate) fn embedded(node: &Node, file: &str) -> Option<Node> {
+pub(crate) fn parse_embedded(node: &Node, file: &str) -> Option<Node> {
     let scalar = node
         .as_scalar()
         .filter(|scalar| looks_like_json(&scalar.text))?;
@@ -39,7 +39,7 @@ pub(crate) struct Broken {
 }
 
 /// Returns why the JSON in a text is invalid, or `None` if it is valid.
-pub(crate) fn broken(node: &Node, file: &str) -> Option<Broken> {
+pub(crate) fn find_json_error(node: &Node, file: &str) -> Option<Broken> {
     let scalar = node
         .as_scalar()
         .filter(|scalar| looks_like_json(&scalar.text))?;

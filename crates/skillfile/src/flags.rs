@@ -56,9 +56,9 @@ fn read(section: &str, offset: usize, sink: &mut Sink) -> Vec<Flag> {
             }
             Row::Flag | Row::Other => {}
         }
-        let text = undecorated(line.trim());
+        let text = strip_decoration(line.trim());
         let Some(rest) = text.strip_prefix("--") else {
-            go_on(&mut found, line, &text, span, sink);
+            continue_flag(&mut found, line, &text, span, sink);
             continue;
         };
         match name_and_prose(rest) {
@@ -108,12 +108,12 @@ fn row(line: &str) -> Row {
 }
 
 /// Removes decoration: a list marker, a short flag, table bars and marks around a flag.
-fn undecorated(line: &str) -> String {
+fn strip_decoration(line: &str) -> String {
     if let Some(row) = line.strip_prefix('|') {
         let cells = row.trim_end_matches('|').split('|').map(str::trim);
         let cells: Vec<&str> = cells.collect();
         return match self::row(line) {
-            Row::Flag => undecorated(&cells.join(" ")),
+            Row::Flag => strip_decoration(&cells.join(" ")),
             Row::None | Row::Rule | Row::Other => String::new(),
         };
     }
@@ -137,7 +137,7 @@ fn undecorated(line: &str) -> String {
 
 /// Appends an indented line to the flag above. An unindented line of prose below a flag is reported, because
 /// it is most likely meant as a continuation.
-fn go_on(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink) {
+fn continue_flag(found: &mut [Line], line: &str, text: &str, span: Span, sink: &mut Sink) {
     let decoration = text.is_empty() || text.starts_with("```") || text.starts_with('#');
     let Some(last) = found.last_mut().filter(|_| !decoration) else {
         return;

@@ -8,11 +8,11 @@
 //! interpreter: compute blocks are parsed and never run.
 //!
 //! ```
-//! use deft_skillfile::{Document, Moment, Place, Profile, parse};
+//! use deft_skillfile::{Document, FileLocation, Moment, Profile, parse};
 //! use jiff::{Timestamp, tz::TimeZone};
 //!
 //! let moment = Moment { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
-//! let place = Place { file: "SKILL.md", folder: "greet", domain: None };
+//! let place = FileLocation { file: "SKILL.md", folder: "greet", domain: None };
 //! let file = b"---\nname: greet\ndescription: Says hello.\n---\nSay hello.\n";
 //! let parsed = parse(file, &place, Profile::Deft, &moment);
 //! let Some(Document::Skill(skill)) = parsed.document else { panic!() };
@@ -65,7 +65,7 @@ mod yaml;
 pub use against::{Surroundings, check_against, check_page, skills_run_by};
 pub use agentskills::is_host_key;
 pub use diagnostic::{Diagnostic, has_errors};
-pub use document::{Document, FileKind, Place, Profile};
+pub use document::{Document, FileKind, FileLocation, Profile};
 pub use fields::{Shape, record_keys};
 pub use flags::flags;
 pub use markdown::sections;

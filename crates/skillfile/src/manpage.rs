@@ -4,7 +4,7 @@ use deft_model::{Body, Dialect, Handler, Object, OpenSpec, Skill, SkillId, Text,
 
 use crate::details;
 use crate::diagnostic::Sink;
-use crate::document::{Document, Place};
+use crate::document::{Document, FileLocation};
 use crate::fields::{DETAILS, MANPAGE, POLICY};
 use crate::flags;
 use crate::markdown_file::{page, repaired_tree, split, trim_page_start};
@@ -21,7 +21,7 @@ use crate::yaml::{Mapping, Node};
 /// Parses a man page. A Markdown file without frontmatter is not meant to be a skill, so it only gets a hint.
 pub(crate) fn read(
     source: &Source<'_>,
-    place: &Place<'_>,
+    location: &FileLocation<'_>,
     moment: &Moment,
     sink: &mut Sink,
 ) -> Option<Document> {
@@ -75,7 +75,7 @@ pub(crate) fn read(
         split.body.start(),
         &source.file[split.body.start()..split.body.end()],
     );
-    let skill = skill(&fields, extra, body, place, moment, sink);
+    let skill = skill(&fields, extra, body, location, moment, sink);
     Some(Document::Skill(Box::new(skill)))
 }
 
@@ -96,11 +96,11 @@ fn skill(
     fields: &Fields<'_>,
     extra: Object,
     body: (usize, &str),
-    place: &Place<'_>,
+    location: &FileLocation<'_>,
     moment: &Moment,
     sink: &mut Sink,
 ) -> Skill {
-    let name = name(fields, place, sink);
+    let name = name(fields, location, sink);
     let description = fields.required_text(
         "description",
         (
@@ -116,7 +116,7 @@ fn skill(
     // A missing field has been reported and keeps the skill from loading. The rest is parsed too, so that all
     // problems are reported at once.
     let name = name.unwrap_or_default();
-    let domain = place.domain.or_else(|| name.split('.').next());
+    let domain = location.domain.or_else(|| name.split('.').next());
     Skill {
         id: SkillId::new(name.as_str()),
         description: description.unwrap_or_default().trim().to_owned(),
@@ -139,8 +139,8 @@ fn skill(
     }
 }
 
-fn name(fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Option<String> {
-    let from_path = place.dotted();
+fn name(fields: &Fields<'_>, location: &FileLocation<'_>, sink: &mut Sink) -> Option<String> {
+    let from_path = location.dotted_name();
     let help = match &from_path {
         Some(name) => format!("add `name: {name}`"),
         None => "add `name: domain.action`".to_owned(),

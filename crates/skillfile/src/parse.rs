@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Sink, has_errors};
-use crate::document::{Document, FileKind, Place, Profile, is_miscased};
+use crate::document::{Document, FileKind, FileLocation, Profile, is_miscased};
 use crate::rules::Rule;
 use crate::severity::Severity;
 use crate::span::Span;
@@ -23,14 +23,19 @@ pub struct ParsedFile {
 }
 
 /// Parses a file.
-pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment) -> ParsedFile {
+pub fn parse(
+    bytes: &[u8],
+    location: &FileLocation<'_>,
+    profile: Profile,
+    moment: &Moment,
+) -> ParsedFile {
     let mut sink = Sink::default();
     let Some(source) = source::decode(bytes, &mut sink) else {
         return finish(None, None, sink);
     };
-    match FileKind::from_name(place.file) {
-        _ if is_miscased(place.file) => {
-            let message = format!("a file named `{}` is not loaded", place.file);
+    match FileKind::from_name(location.file) {
+        _ if is_miscased(location.file) => {
+            let message = format!("a file named `{}` is not loaded", location.file);
             sink.report_as(Severity::Warning, Rule::NotASkill, Span::NONE, message)
                 .help("rename it to `SKILL.md`");
             finish(None, None, sink)
@@ -39,19 +44,19 @@ pub fn parse(bytes: &[u8], place: &Place<'_>, profile: Profile, moment: &Moment)
             if profile == Profile::AgentSkills && source.start > 0 {
                 sink.escalate(Rule::Bom);
             }
-            let read = skillmd::read(&source, place, profile, moment, &mut sink);
+            let read = skillmd::read(&source, location, profile, moment, &mut sink);
             finish(read.document, read.properties, sink)
         }
         Some(FileKind::AgentMd) => {
-            let document = agentmd::read(&source, place, &mut sink);
+            let document = agentmd::read(&source, location, &mut sink);
             finish(document, None, sink)
         }
         Some(FileKind::Markdown) => {
-            let document = manpage::read(&source, place, moment, &mut sink);
+            let document = manpage::read(&source, location, moment, &mut sink);
             finish(document, None, sink)
         }
         Some(FileKind::Workflow) => {
-            let document = workflow::read(&source, place, moment, &mut sink);
+            let document = workflow::read(&source, location, moment, &mut sink);
             finish(document, None, sink)
         }
         Some(FileKind::Record) => {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::compute;
 use crate::diagnostic::Sink;
-use crate::embedded::broken;
+use crate::embedded::find_json_error;
 use crate::expressions;
 use crate::fields::{BUDGET, EXPECT, HEAL, POLICY};
 use crate::preflight::Check;
@@ -75,7 +75,7 @@ fn read_all(fields: &Fields<'_>, sink: &mut Sink) -> Policy {
 fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
     let node = fields.node("preflight")?;
     let value = match node.as_scalar() {
-        Some(scalar) => described(&scalar.text),
+        Some(scalar) => parse_check(&scalar.text),
         None => node.to_value(),
     };
     let part = |key: &str| node.as_mapping().and_then(|map| map.get(key));
@@ -103,7 +103,7 @@ fn preflight(fields: &Fields<'_>, sink: &mut Sink) -> Option<Value> {
 }
 
 /// Parses a check given as one word, or as JSON in a text.
-fn described(text: &str) -> Value {
+fn parse_check(text: &str) -> Value {
     let read = serde_json::from_str(text).ok();
     read.filter(Value::is_object)
         .unwrap_or_else(|| Value::from(text))
@@ -288,7 +288,7 @@ pub(crate) fn mappings<'a>(fields: &Fields<'a>, key: &str, sink: &mut Sink) -> V
         return Vec::new();
     };
     let Some(items) = node.as_sequence() else {
-        if let Some(broken) = broken(node, fields.file) {
+        if let Some(broken) = find_json_error(node, fields.file) {
             return fields.not_json(key, broken, sink).unwrap_or_default();
         }
         let wanted = "a list of mappings";

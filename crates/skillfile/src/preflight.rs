@@ -65,7 +65,7 @@ impl Check {
             }
             _ => match value.as_str() {
                 Some("new") => Ok(Self::Mail),
-                _ => Err(format!("`email` is `new`, not `{}`", shown(value))),
+                _ => Err(format!("`email` is `new`, not `{}`", show_value(value))),
             },
         }
     }
@@ -94,11 +94,11 @@ impl Check {
 fn text(key: &str, value: &Value) -> Result<String, String> {
     match value.as_str() {
         Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
-        _ => Err(format!("`{key}` is a string, not `{}`", shown(value))),
+        _ => Err(format!("`{key}` is a string, not `{}`", show_value(value))),
     }
 }
 
-fn shown(value: &Value) -> String {
+fn show_value(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)

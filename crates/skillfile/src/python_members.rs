@@ -35,7 +35,7 @@ pub(crate) fn find(code: &str) -> Option<Members> {
 
 impl Members {
     /// Returns where the block first reads a member of a name that it never tests.
-    pub(crate) fn unguarded(&self, name: &str) -> Option<&Range<usize>> {
+    pub(crate) fn first_unguarded(&self, name: &str) -> Option<&Range<usize>> {
         if self.tested.contains(name) {
             return None;
         }
@@ -157,7 +157,7 @@ mod tests {
             ("if (b := a):\n  result = a.x", None),
         ] {
             let found = find(code).unwrap();
-            assert_eq!(found.unguarded("a").cloned(), expected, "{code}");
+            assert_eq!(found.first_unguarded("a").cloned(), expected, "{code}");
         }
         assert!(find("def").is_none());
     }

@@ -7,7 +7,7 @@ use deft_schedule::{LengthError, parse_length};
 use serde_json::Value;
 
 use crate::diagnostic::Sink;
-use crate::embedded::{Broken, broken, embedded, looks_like_json};
+use crate::embedded::{Broken, find_json_error, looks_like_json, parse_embedded};
 use crate::fields::Field;
 use crate::rules::Rule;
 use crate::severity::Severity;
@@ -93,7 +93,7 @@ impl<'a> Fields<'a> {
         let Some(node) = self.node(key) else {
             return Vec::new();
         };
-        let held = embedded(node, self.file);
+        let held = parse_embedded(node, self.file);
         match (held.as_ref().unwrap_or(node), node.as_scalar()) {
             (held, _) if held.as_sequence().is_some() => self.items(key, held, sink),
             (_, Some(scalar)) if !looks_like_json(&scalar.text) => {
@@ -230,11 +230,11 @@ impl<'a> Fields<'a> {
     /// Returns a mapping, also from JSON in a text.
     pub(crate) fn mapping(&self, key: &str, sink: &mut Sink) -> Option<Mapping> {
         let node = self.node(key)?;
-        let held = embedded(node, self.file);
+        let held = parse_embedded(node, self.file);
         if let Some(mapping) = held.as_ref().unwrap_or(node).as_mapping() {
             return Some(mapping.clone());
         }
-        match broken(node, self.file) {
+        match find_json_error(node, self.file) {
             Some(broken) => self.not_json(key, broken, sink),
             None => self.wrong(key, node, "a mapping", sink),
         }
@@ -270,7 +270,7 @@ impl<'a> Fields<'a> {
         wanted: &str,
         sink: &mut Sink,
     ) -> Option<T> {
-        let message = format!("`{key}` takes {wanted}, not {}", shown(node));
+        let message = format!("`{key}` takes {wanted}, not {}", show_node(node));
         sink.report_as(self.severity, Rule::WrongType, node.span, message);
         None
     }
@@ -334,7 +334,7 @@ fn words_of<C: Choice>() -> String {
 }
 
 /// Returns a value for messages: the value if it is short, otherwise its kind.
-fn shown(node: &Node) -> String {
+fn show_node(node: &Node) -> String {
     let short = |text: &str| {
         let length = text.chars().count();
         (1..=40).contains(&length) && !text.contains(['\n', '`'])

@@ -121,19 +121,19 @@ fn kind(kind: &Kind, required: bool) -> Vec<Value> {
         }
         Kind::Name => vec![json!({"type": "string", "pattern": NAME, "not": {"enum": KEYWORDS}})],
         Kind::Cron => vec![json!({"type": "string", "minLength": 1, "examples": ["0 8 * * 1-5"]})],
-        Kind::Truth => vec![json!({"type": "boolean"}), quoted(TRUTH)],
+        Kind::Truth => vec![json!({"type": "boolean"}), quoted_schema(TRUTH)],
         Kind::Count => vec![
             json!({"type": "integer", "minimum": 0}),
-            quoted(r"\+?[0-9]+"),
+            quoted_schema(r"\+?[0-9]+"),
         ],
         Kind::Positive => vec![
             json!({"type": "integer", "minimum": 1}),
-            quoted(r"\+?0*[1-9][0-9]*"),
+            quoted_schema(r"\+?0*[1-9][0-9]*"),
         ],
-        Kind::Integer => vec![json!({"type": "integer"}), quoted("[+-]?[0-9]+")],
+        Kind::Integer => vec![json!({"type": "integer"}), quoted_schema("[+-]?[0-9]+")],
         Kind::Number => vec![
             json!({"type": "number", "minimum": 0}),
-            quoted(r"\+?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?"),
+            quoted_schema(r"\+?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?"),
         ],
         Kind::Texts => vec![
             json!({"type": "array", "items": {"type": texts}}),
@@ -157,7 +157,9 @@ fn kind(kind: &Kind, required: bool) -> Vec<Value> {
             table(&[WAIT], false),
         ],
         Kind::Words(words) => vec![json!({"enum": words})],
-        Kind::OnError => vec![quoted("(fail|continue|retry: *0*([1-9][0-9]?|100))?")],
+        Kind::OnError => vec![quoted_schema(
+            "(fail|continue|retry: *0*([1-9][0-9]?|100))?",
+        )],
         Kind::Classes => classes(),
         Kind::Open(tables) => {
             let mut open = table(tables, true);
@@ -193,7 +195,7 @@ fn limit(kind: &Kind, forms: &mut [Value], most: u32) {
 }
 
 /// Returns a schema for a value in quotes, possibly with surrounding white space.
-fn quoted(pattern: &str) -> Value {
+fn quoted_schema(pattern: &str) -> Value {
     json!({"type": "string", "pattern": format!(r"^\s*({pattern})\s*$")})
 }
 
@@ -202,7 +204,7 @@ fn classes() -> Vec<Value> {
     let classes: Vec<&str> = FailureClass::WORDS.iter().map(|(word, _)| *word).collect();
     let one = format!("({})", classes.join("|"));
     vec![
-        quoted(&format!(r"{one}(\s*,\s*{one})*")),
+        quoted_schema(&format!(r"{one}(\s*,\s*{one})*")),
         json!({"type": "array", "minItems": 1, "items": {"enum": classes}}),
     ]
 }

@@ -8,7 +8,7 @@ use deft_model::DomainIndex;
 use crate::agentskills::{self, is_host_key};
 use crate::details;
 use crate::diagnostic::{Diagnostic, Sink};
-use crate::document::{Document, Place, Profile};
+use crate::document::{Document, FileLocation, Profile};
 use crate::fields::{DETAILS, DOMAIN};
 use crate::frontmatter::Split;
 use crate::markdown_file::{page, split, tree};
@@ -35,7 +35,7 @@ const NOTHING: SkillMd = SkillMd {
 /// Parses a `SKILL.md`.
 pub(crate) fn read(
     source: &Source<'_>,
-    place: &Place<'_>,
+    location: &FileLocation<'_>,
     profile: Profile,
     moment: &Moment,
     sink: &mut Sink,
@@ -51,10 +51,10 @@ pub(crate) fn read(
         .and_then(strict::properties);
     if profile == Profile::AgentSkills {
         let found = match reading {
-            Ok(root) => strict::judge(None, Some(&root), place.folder),
+            Ok(root) => strict::judge(None, Some(&root), location.folder),
             Err(problem) => {
                 let lenient = yaml::parse(text, split.yaml.start()).ok().flatten();
-                strict::judge(Some(problem), lenient.as_ref(), place.folder)
+                strict::judge(Some(problem), lenient.as_ref(), location.folder)
             }
         };
         found.into_iter().for_each(|one| push(sink, one));
@@ -70,11 +70,11 @@ pub(crate) fn read(
             properties,
         };
     };
-    let document = lower(source.file, &root, split, place, moment, sink);
+    let document = lower(source.file, &root, split, location, moment, sink);
     if !is_index(&root) {
         // Repairs have been reported already.
         let unread = reading.err().filter(|_| clean);
-        for found in strict::judge(unread, Some(&root), place.folder) {
+        for found in strict::judge(unread, Some(&root), location.folder) {
             advise(sink, found, source.file);
         }
     }
@@ -107,7 +107,7 @@ fn lower(
     file: &str,
     root: &Node,
     split: Split,
-    place: &Place<'_>,
+    location: &FileLocation<'_>,
     moment: &Moment,
     sink: &mut Sink,
 ) -> Option<Document> {
@@ -130,7 +130,7 @@ fn lower(
         sink.escalate(Rule::RepairedYaml);
         return domain(&fields, text, sink).map(Document::Domain);
     }
-    let skill = agentskills::skill(&fields, text, place, moment, sink);
+    let skill = agentskills::skill(&fields, text, location, moment, sink);
     Some(Document::Skill(Box::new(skill)))
 }
 

@@ -39,7 +39,7 @@ fn relative(timing: &Timing, moment: &Moment) -> Option<Schedule> {
     }
     let seconds = i64::try_from(timing.delay_seconds?).ok()?;
     let delay = jiff::SignedDuration::from_secs(seconds);
-    deft_schedule::after(moment.now, delay)
+    deft_schedule::instant_after(moment.now, delay)
         .ok()
         .map(Schedule::At)
 }

@@ -32,7 +32,7 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 /// The number of runs driven at once.
-const TOGETHER: usize = 64;
+const PARALLEL_WRITERS: usize = 64;
 
 /// The runtime, the folder for the files, and the divisor for repetitions.
 struct Bench {
@@ -251,11 +251,11 @@ impl Bench {
             let each = self.some(500);
             let before = Instant::now();
             self.rt.block_on(async {
-                let tasks: Vec<_> = (0..TOGETHER)
+                let tasks: Vec<_> = (0..PARALLEL_WRITERS)
                     .map(|n| {
                         let store = Arc::clone(&store);
                         tokio::spawn(async move {
-                            let lease = start(&*store, round * TOGETHER + n).await;
+                            let lease = start(&*store, round * PARALLEL_WRITERS + n).await;
                             for _ in 0..each {
                                 store.append(&lease, step()).await.unwrap();
                             }
@@ -268,7 +268,7 @@ impl Bench {
             });
             rate(
                 "sqlite: appends of 2 events, 64 runs at once",
-                TOGETHER * each,
+                PARALLEL_WRITERS * each,
                 before,
             );
         }
@@ -280,7 +280,7 @@ impl Bench {
         let other = self.open("beside.db");
         let over = Arc::new(AtomicUsize::new(0));
         self.rt.block_on(async {
-            for n in 0..TOGETHER {
+            for n in 0..PARALLEL_WRITERS {
                 let (store, over) = (Arc::clone(&store), Arc::clone(&over));
                 tokio::spawn(async move {
                     let lease = start(&*store, n).await;
@@ -289,7 +289,7 @@ impl Bench {
                     }
                 });
             }
-            let lease = start(&*other, TOGETHER).await;
+            let lease = start(&*other, PARALLEL_WRITERS).await;
             let mut times = Vec::new();
             for _ in 0..self.some(200) {
                 let before = Instant::now();
@@ -310,7 +310,7 @@ impl Bench {
         let names = Arc::new(AtomicUsize::new(0));
         let before = Instant::now();
         self.rt.block_on(async {
-            let tasks: Vec<_> = (0..TOGETHER)
+            let tasks: Vec<_> = (0..PARALLEL_WRITERS)
                 .map(|_| {
                     let (store, names) = (Arc::clone(&store), Arc::clone(&names));
                     tokio::spawn(async move {
@@ -330,7 +330,7 @@ impl Bench {
         });
         rate(
             "sqlite: whole runs of 5 commits, 64 at once",
-            TOGETHER * each,
+            PARALLEL_WRITERS * each,
             before,
         );
     }

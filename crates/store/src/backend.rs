@@ -16,7 +16,7 @@ impl RunRow {
     }
 
     /// Returns the row of a newly admitted run.
-    pub fn queued(run: &Admission) -> Self {
+    pub fn queued_row(run: &Admission) -> Self {
         Self {
             id: run.run.clone(),
             skill: run.skill.clone(),
@@ -76,7 +76,7 @@ pub fn in_the_way(other: &str) -> String {
 }
 
 /// Returns the error of a cancelled run.
-pub fn cancelled(by: &str) -> String {
+pub fn cancelled_error(by: &str) -> String {
     let message = format!("cancelled by {by}");
     text(&Failure::new(FailureClass::Cancelled, message))
 }

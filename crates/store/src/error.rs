@@ -221,7 +221,7 @@ impl Error {
     }
 
     /// Returns the error for a lease that is no longer valid.
-    pub fn fenced(run: &deft_model::RunId) -> Self {
+    pub fn fenced_error(run: &deft_model::RunId) -> Self {
         Self::Fenced {
             run: run.to_string(),
         }

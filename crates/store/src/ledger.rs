@@ -33,7 +33,7 @@ pub trait Ledger: Send + Sync {
     fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult>;
 
     /// Returns the spent and reserved amounts of the scopes that match, sorted by scope.
-    fn spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>>;
+    fn list_spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>>;
 
     /// Returns the usage of an agent from the bucket that contains `from`, oldest first.
     fn usage_since(&self, agent: &str, from: Timestamp) -> Answer<'_, Vec<UsageRow>>;

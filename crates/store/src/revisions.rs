@@ -34,7 +34,7 @@ pub trait Revisions: Send + Sync {
 /// methods follow.
 pub trait ToolCache: Send + Sync {
     /// Returns a cached result that has not expired.
-    fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>>;
+    fn read_cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>>;
 
     /// Stores the catalog of a server.
     fn keep_catalog(&self, server: &str, tools: &str, at: Timestamp) -> Answer<'_, ()>;

@@ -78,7 +78,7 @@ pub trait RunQueue: Send + Sync {
     fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()>;
 
     /// Returns since when a skill is held.
-    fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>>;
+    fn held_since(&self, skill: &str) -> Answer<'_, Option<Timestamp>>;
 }
 
 /// The kinds of events that mark a pause of a run: a person was asked, a process ended, the run was resumed.

@@ -156,8 +156,8 @@ pub struct NewSkill {
 pub enum PutResult {
     /// The skill was stored.
     Stored(Box<SkillRow>),
-    /// The name belongs to another skill, or the row to replace has changed or is gone. Contains the
-    /// conflicting row; `None` if it is gone.
+    /// The name belongs to another skill, or the row to replace has changed or was deleted. Contains the
+    /// conflicting row; `None` if it was deleted.
     Refused(Option<Box<SkillRow>>),
 }
 

@@ -37,7 +37,7 @@ const WAITS: [Duration; 4] = [
 ];
 
 /// Upper limit for a delay requested by the receiver.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// Options of the export.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -238,7 +238,7 @@ impl ReceiverClient {
             let (true, Some(wait)) = (error.is_passing, waits.next()) else {
                 return Err(error.message);
             };
-            tokio::time::sleep(error.wait.unwrap_or(wait).min(LONGEST_WAIT)).await;
+            tokio::time::sleep(error.wait.unwrap_or(wait).min(MAX_WAIT)).await;
         }
     }
 

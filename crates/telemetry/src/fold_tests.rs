@@ -53,7 +53,7 @@ fn facts(tier: Tier) -> RunFacts {
     }
 }
 
-fn started(trace: Option<&str>) -> Event {
+fn start_event(trace: Option<&str>) -> Event {
     let trace = trace.map(|parent| Arc::new(TraceContext::parse(parent, None).unwrap()));
     Event::Started(RunStart {
         skill: "report".to_owned(),
@@ -80,7 +80,7 @@ fn begin(path: &str, attempt: u32, call: Call) -> Event {
     })
 }
 
-fn ended(path: &str, attempt: u32, error: Option<Failure>) -> Event {
+fn end_event(path: &str, attempt: u32, error: Option<Failure>) -> Event {
     let next = match &error {
         Some(_) => Next::Retry {
             at: Timestamp::UNIX_EPOCH,
@@ -116,7 +116,7 @@ fn agent(path: &str, what: EventKind) -> Event {
     }
 }
 
-fn finished(outcome: Outcome) -> Event {
+fn finish_event(outcome: Outcome) -> Event {
     Event::Finished(RunEnd {
         outcome,
         outputs: Value::Null,
@@ -178,11 +178,11 @@ fn a_workflow_with_a_tool_and_an_agent_is_one_trace() {
     let spans = spans(
         Tier::Workflow,
         &[
-            started(Some(PARENT)),
+            start_event(Some(PARENT)),
             begin("fetch", 1, tool("mail.list")),
-            ended("fetch", 1, Some(Failure::new(FailureClass::Network, "x"))),
+            end_event("fetch", 1, Some(Failure::new(FailureClass::Network, "x"))),
             begin("fetch", 2, tool("mail.list")),
-            ended("fetch", 2, None),
+            end_event("fetch", 2, None),
             begin("think", 1, asks),
             agent("think", EventKind::Asked { turn: 1 }),
             agent(
@@ -214,12 +214,12 @@ fn a_workflow_with_a_tool_and_an_agent_is_one_trace() {
                     turn: 1,
                     call: 0,
                     value: None,
-                    error: Some(Failure::new(FailureClass::Other, "no").reported()),
+                    error: Some(Failure::new(FailureClass::Other, "no").mark_reported()),
                     ms: 1000,
                 },
             ),
-            ended("think", 1, None),
-            finished(Outcome::Success),
+            end_event("think", 1, None),
+            finish_event(Outcome::Success),
         ],
     );
     let caller = TraceContext::parse(PARENT, None).unwrap();
@@ -263,12 +263,12 @@ fn steps_of_a_nested_skill_are_below_it() {
     let spans = spans(
         Tier::Workflow,
         &[
-            started(None),
+            start_event(None),
             begin("outer[1]", 2, inner),
             begin("outer[1]~2/send", 1, tool("mail.send")),
-            ended("outer[1]~2/send", 1, None),
-            ended("outer[1]", 2, None),
-            finished(Outcome::Success),
+            end_event("outer[1]~2/send", 1, None),
+            end_event("outer[1]", 2, None),
+            finish_event(Outcome::Success),
         ],
     );
     assert_eq!(
@@ -291,18 +291,18 @@ fn a_resumed_run_makes_new_spans_below_the_first() {
     let spans = spans(
         Tier::Direct,
         &[
-            started(None),
+            start_event(None),
             begin("a", 1, tool("mail.send")),
             Event::Recovered {
                 interrupted_at: Timestamp::UNIX_EPOCH,
             },
-            finished(Outcome::Interrupted),
+            finish_event(Outcome::Interrupted),
             Event::Resumed {
                 by: "cli".to_owned(),
             },
             begin("a", 1, tool("mail.send")),
-            ended("a", 1, None),
-            finished(Outcome::Success),
+            end_event("a", 1, None),
+            finish_event(Outcome::Success),
         ],
     );
     assert_eq!(

@@ -88,14 +88,14 @@ fn span(span: &Span) -> Message {
         SpanKind::Client => 3,
     };
     out.number(6, kind);
-    out.fixed(7, nanos(span.start));
-    out.fixed(8, nanos(span.end));
+    out.encode_fixed(7, nanos(span.start));
+    out.encode_fixed(8, nanos(span.end));
     for (name, value) in &span.attributes {
         out.message(9, &key_value(name, value));
     }
     for (at, name) in &span.events {
         let mut event = Message::default();
-        event.fixed(1, nanos(*at));
+        event.encode_fixed(1, nanos(*at));
         event.bytes(2, name.as_bytes());
         out.message(11, &event);
     }
@@ -122,9 +122,9 @@ fn metric(reading: &FamilySnapshot, since: Timestamp, now: Timestamp) -> Message
             .collect();
         let mut point = Message::default();
         if family.kind != FamilyKind::Gauge {
-            point.fixed(2, nanos(since));
+            point.encode_fixed(2, nanos(since));
         }
-        point.fixed(3, nanos(now));
+        point.encode_fixed(3, nanos(now));
         match value {
             SeriesValue::Number(number) => {
                 point.double(4, *number);
@@ -158,11 +158,11 @@ fn metric(reading: &FamilySnapshot, since: Timestamp, now: Timestamp) -> Message
 }
 
 fn add_histogram(point: &mut Message, kind: FamilyKind, seen: &Distribution) {
-    point.fixed(4, seen.count);
+    point.encode_fixed(4, seen.count);
     point.double(5, seen.sum);
-    point.packed(6, seen.counts.iter().copied());
+    point.encode_packed(6, seen.counts.iter().copied());
     if let FamilyKind::Histogram(bounds) = kind {
-        point.packed(7, bounds.iter().map(|bound| bound.to_bits()));
+        point.encode_packed(7, bounds.iter().map(|bound| bound.to_bits()));
     }
 }
 

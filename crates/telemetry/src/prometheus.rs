@@ -73,7 +73,7 @@ fn labels(family: &Family, values: &[String], end: Option<&str>) -> String {
         .zip(values.iter().map(String::as_str));
     let all: Vec<String> = named
         .chain(end.map(|end| ("le", end)))
-        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+        .map(|(name, value)| format!("{name}=\"{}\"", escape_label(value)))
         .collect();
     if all.is_empty() {
         return String::new();
@@ -81,7 +81,7 @@ fn labels(family: &Family, values: &[String], end: Option<&str>) -> String {
     format!("{{{}}}", all.join(","))
 }
 
-fn escaped(value: &str) -> String {
+fn escape_label(value: &str) -> String {
     let value = value.replace('\\', "\\\\");
     value.replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -35,14 +35,14 @@ impl Message {
     }
 
     /// Encodes a 64-bit number with fixed length.
-    pub(crate) fn fixed(&mut self, field: u32, value: u64) {
+    pub(crate) fn encode_fixed(&mut self, field: u32, value: u64) {
         self.tag(field, FIXED64);
         self.0.extend(value.to_le_bytes());
     }
 
     /// Encodes a floating-point number.
     pub(crate) fn double(&mut self, field: u32, value: f64) {
-        self.fixed(field, value.to_bits());
+        self.encode_fixed(field, value.to_bits());
     }
 
     /// Encodes bytes or a string.
@@ -58,7 +58,7 @@ impl Message {
     }
 
     /// Encodes a packed list of 64-bit numbers.
-    pub(crate) fn packed(&mut self, field: u32, values: impl IntoIterator<Item = u64>) {
+    pub(crate) fn encode_packed(&mut self, field: u32, values: impl IntoIterator<Item = u64>) {
         let values: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
         self.bytes(field, &values);
     }

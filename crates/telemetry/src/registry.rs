@@ -130,7 +130,7 @@ impl Registry {
         let RegistryState { series, values } = &mut *state;
         let named = family.labels.iter().zip(labels);
         let mut key: Vec<String> = named
-            .map(|(name, value)| bounded(values.entry(*name).or_default(), value))
+            .map(|(name, value)| bound_label(values.entry(*name).or_default(), value))
             .collect();
         let series = series.entry(metric).or_default();
         if series.len() >= MAX_SERIES && !series.contains_key(&key) {
@@ -154,7 +154,7 @@ impl FamilyKind {
 }
 
 /// Returns the value, shortened and replaced by `other` beyond the limits of its label.
-fn bounded(known: &mut BTreeSet<String>, value: &str) -> String {
+fn bound_label(known: &mut BTreeSet<String>, value: &str) -> String {
     let value = &value[..value.floor_char_boundary(MAX_LABEL)];
     if known.contains(value) {
         return value.to_owned();

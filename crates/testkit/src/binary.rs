@@ -34,7 +34,7 @@ fn find_or_build() -> PathBuf {
 
 fn is_current(binary: &Path) -> bool {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let newest = newest(&sources.join("server")).max(changed(&sources.join("wire.rs")));
+    let newest = newest(&sources.join("server")).max(change_time(&sources.join("wire.rs")));
     let built = binary.metadata().and_then(|meta| meta.modified());
     built.is_ok_and(|built| built >= newest)
 }
@@ -43,12 +43,12 @@ fn newest(folder: &Path) -> SystemTime {
     std::fs::read_dir(folder)
         .expect("the sources of the test server are there")
         .flatten()
-        .map(|entry| changed(&entry.path()))
+        .map(|entry| change_time(&entry.path()))
         .max()
         .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-fn changed(file: &Path) -> SystemTime {
+fn change_time(file: &Path) -> SystemTime {
     let changed = file.metadata().and_then(|meta| meta.modified());
     changed.unwrap_or(SystemTime::UNIX_EPOCH)
 }

@@ -37,7 +37,7 @@ pub struct BotCall {
 }
 
 /// The time a test waits for a call before it fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 struct State {
@@ -124,7 +124,7 @@ impl BotApi {
     }
 
     /// Returns the numbers of updates not yet confirmed.
-    pub fn unconfirmed(&self) -> Vec<i64> {
+    pub fn unconfirmed_updates(&self) -> Vec<i64> {
         let state = lock(&self.shared.state);
         let number = |update: &Value| update["update_id"].as_i64();
         state.updates.iter().filter_map(number).collect()
@@ -139,7 +139,7 @@ impl BotApi {
 
     /// Waits until the calls so far satisfy `wanted`, and returns them.
     pub fn until(&self, wanted: impl Fn(&[BotCall]) -> bool) -> Vec<BotCall> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + CALL_TIMEOUT;
         let mut state = lock(&self.shared.state);
         while !wanted(&state.calls) {
             let left = end.saturating_duration_since(Instant::now());

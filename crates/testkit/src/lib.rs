@@ -44,6 +44,6 @@ pub use referees::{
 pub use remote_skills::{RemoteSkills, skill_md};
 pub use report::{report_section, test_size};
 pub use script::{Arguments, Script, start_work};
-pub use shared::{shared, shared_path};
+pub use shared::{find_shared, shared_path};
 pub use signature::{hmac_base64, hmac_hex, hmac_sha256};
 pub use witness::{Event, Kind, witness};

@@ -113,12 +113,12 @@ impl GuardedServer {
     }
 
     /// Returns the number of token requests that reached the gate.
-    pub fn held(&self) -> usize {
+    pub fn held_requests(&self) -> usize {
         lock(&self.state).held
     }
 
     /// Returns the number of tokens granted.
-    pub fn granted(&self) -> usize {
+    pub fn granted_tokens(&self) -> usize {
         lock(&self.state).granted
     }
 
@@ -129,7 +129,7 @@ impl GuardedServer {
     }
 
     /// Returns the query or body of each request to a path so far.
-    pub fn asked(&self, path: &str) -> Vec<String> {
+    pub fn requests_to(&self, path: &str) -> Vec<String> {
         let requests = self.server.requests().into_iter();
         let at = requests.filter(|request| path_of(request) == path);
         let text = |request: Request| match request.path.split_once('?') {
@@ -253,7 +253,7 @@ fn mcp(state: &State, request: &Request, origin: &str) -> Reaction {
             "serverInfo": {"name": "guarded", "version": "1"},
         }),
         "tools/list" => json!({"tools": [{"name": "whoami", "inputSchema": {"type": "object"}}]}),
-        "tools/call" => match missing(state) {
+        "tools/call" => match missing_scope(state) {
             Some(refused) => return refused,
             // A server that leaks the token: tests check that deft masks it.
             None => json!({"content": [{"type": "text", "text": format!("you sent {given}")}]}),
@@ -268,7 +268,7 @@ fn mcp(state: &State, request: &Request, origin: &str) -> Reaction {
 }
 
 /// Returns the refusal of a call whose token lacks the required scope, or `None`.
-fn missing(state: &State) -> Option<Reaction> {
+fn missing_scope(state: &State) -> Option<Reaction> {
     let wanted = state.wanted.as_ref()?;
     let granted = state.scopes.split_whitespace().any(|scope| scope == wanted);
     let challenge =

@@ -19,7 +19,7 @@ pub struct RealModel {
 
 impl RealModel {
     /// Returns the server shared by this test process, started on first use.
-    pub fn shared() -> &'static Self {
+    pub fn get_shared() -> &'static Self {
         static ONLY: OnceLock<RealModel> = OnceLock::new();
         ONLY.get_or_init(Self::start)
     }

@@ -41,7 +41,12 @@ impl RemoteSkills {
 
     /// Like [`Self::skill`], for a skill that is not listed.
     #[must_use]
-    pub fn unlisted(mut self, path: &str, frontmatter: Value, files: &[(&str, &str)]) -> Self {
+    pub fn unlisted_skill(
+        mut self,
+        path: &str,
+        frontmatter: Value,
+        files: &[(&str, &str)],
+    ) -> Self {
         self.put("unlisted", path, frontmatter, files);
         self
     }

@@ -19,7 +19,7 @@ const SKIPPED: &str = "DEFT_SKIPPED";
 /// Returns the path of a file or folder in `../shared`.
 ///
 /// If it is missing, records the running test as skipped and returns `None`; the caller should return.
-pub fn shared(part: &str) -> Option<PathBuf> {
+pub fn find_shared(part: &str) -> Option<PathBuf> {
     let path = shared_path(part);
     if path.exists() {
         return Some(path);

@@ -30,7 +30,7 @@ enum State {
 impl Breaker {
     /// Admits a call now, or returns the instant at which one may be admitted.
     ///
-    /// When the cool-down of an open circuit is over, the first caller is admitted as a trial, and all
+    /// When the cool-down of an open circuit has ended, the first caller is admitted as a trial, and all
     /// others are rejected until its result.
     pub(crate) fn admit(&mut self, now: Instant) -> Result<(), Instant> {
         match self.state {
@@ -46,12 +46,12 @@ impl Breaker {
     }
 
     /// Records that the server responded.
-    pub(crate) fn succeeded(&mut self) {
+    pub(crate) fn record_success(&mut self) {
         *self = Self::default();
     }
 
     /// Records that the server could not be reached or was lost.
-    pub(crate) fn failed(&mut self, now: Instant) {
+    pub(crate) fn record_failure(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         let trial = matches!(self.state, State::Trying(_));
         if trial || self.failures >= THRESHOLD {
@@ -60,7 +60,7 @@ impl Breaker {
     }
 
     /// Records that an admitted call ended without a result about the server.
-    pub(crate) fn undecided(&mut self, now: Instant) {
+    pub(crate) fn record_no_result(&mut self, now: Instant) {
         if let State::Trying(_) = self.state {
             self.state = State::Open(now);
         }
@@ -77,11 +77,13 @@ impl Breaker {
 
 /// Returns the delay before a start after `failures` consecutive failures.
 pub(crate) fn backoff(failures: u32) -> Duration {
-    const FIRST: Duration = Duration::from_millis(100);
-    const LONGEST: Duration = Duration::from_secs(30);
+    const FIRST_DELAY: Duration = Duration::from_millis(100);
+    const MAX_DELAY: Duration = Duration::from_secs(30);
     match failures {
         0 => Duration::ZERO,
-        n => FIRST.saturating_mul(1 << (n - 1).min(10)).min(LONGEST),
+        n => FIRST_DELAY
+            .saturating_mul(1 << (n - 1).min(10))
+            .min(MAX_DELAY),
     }
 }
 
@@ -89,11 +91,11 @@ pub(crate) fn backoff(failures: u32) -> Duration {
 mod tests {
     use super::*;
 
-    fn opened(now: Instant) -> Breaker {
+    fn open(now: Instant) -> Breaker {
         let mut breaker = Breaker::default();
         for _ in 0..THRESHOLD {
             assert!(breaker.admit(now).is_ok());
-            breaker.failed(now);
+            breaker.record_failure(now);
         }
         breaker
     }
@@ -104,14 +106,14 @@ mod tests {
         let now = Instant::now();
         let mut breaker = Breaker::default();
         for _ in 0..4 {
-            breaker.failed(now);
+            breaker.record_failure(now);
         }
-        breaker.succeeded();
+        breaker.record_success();
         for _ in 0..4 {
-            breaker.failed(now);
+            breaker.record_failure(now);
         }
         assert!(breaker.admit(now).is_ok());
-        breaker.failed(now);
+        breaker.record_failure(now);
         assert_eq!(breaker.admit(now), Err(now + COOL_DOWN));
         assert_eq!(breaker.open_until(now), Some(now + COOL_DOWN));
     }
@@ -120,14 +122,14 @@ mod tests {
     fn after_the_cool_down_one_call_decides() {
         let now = Instant::now();
         let later = now + COOL_DOWN;
-        let mut breaker = opened(now);
+        let mut breaker = open(now);
         assert!(breaker.admit(later).is_ok());
         assert!(breaker.admit(later).is_err(), "only one is let through");
-        breaker.failed(later);
+        breaker.record_failure(later);
         assert_eq!(breaker.admit(later), Err(later + COOL_DOWN));
         let latest = later + COOL_DOWN;
         assert!(breaker.admit(latest).is_ok());
-        breaker.succeeded();
+        breaker.record_success();
         assert!(breaker.admit(latest).is_ok());
         assert!(breaker.admit(latest).is_ok());
     }
@@ -136,9 +138,9 @@ mod tests {
     fn a_trial_that_says_nothing_lets_the_next_one_try() {
         let now = Instant::now();
         let later = now + COOL_DOWN;
-        let mut breaker = opened(now);
+        let mut breaker = open(now);
         assert!(breaker.admit(later).is_ok());
-        breaker.undecided(later);
+        breaker.record_no_result(later);
         assert!(breaker.admit(later).is_ok());
         assert!(
             breaker.admit(later + COOL_DOWN).is_ok(),

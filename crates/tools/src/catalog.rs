@@ -50,7 +50,7 @@ pub struct Catalog {
 type Groups<'a> = BTreeMap<&'a str, BTreeMap<&'a str, String>>;
 
 /// The maximum number of results of a search; an agent is then offered all of them.
-const MOST_FOUND: usize = 8;
+const MAX_FOUND: usize = 8;
 
 /// The score of an exact name match; more than any number of other matches.
 const EXACT: usize = 1 << 16;
@@ -68,10 +68,10 @@ pub(crate) fn overview<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>) -> Val
     let count: usize = groups.values().map(BTreeMap::len).sum();
     let summary = format!(
         "{} across {}",
-        counted(count, "tool"),
-        counted(groups.len(), "MCP server")
+        count_tools(count, "tool"),
+        count_tools(groups.len(), "MCP server")
     );
-    grouped(&summary, groups)
+    group_tools(&summary, groups)
 }
 
 /// Returns the best matches for a search, in the shape of [`overview`]. Searches names and
@@ -92,21 +92,21 @@ pub(crate) fn search<'a>(tools: impl IntoIterator<Item = &'a ToolInfo>, words: &
     if found.first().is_some_and(|(fit, _)| *fit >= EXACT) {
         found.retain(|(fit, _)| *fit >= EXACT);
     }
-    let fitting = counted(found.len(), "tool");
+    let fitting = count_tools(found.len(), "tool");
     let summary = match found.len() {
         0 => format!(
             "no match among {}; try other words, or `{{}}` to list all",
-            counted(all, "tool")
+            count_tools(all, "tool")
         ),
-        many if many > MOST_FOUND => format!("the first {MOST_FOUND} of {fitting} that fit"),
+        many if many > MAX_FOUND => format!("the first {MAX_FOUND} of {fitting} that fit"),
         _ => format!("{fitting} of {all} that fit"),
     };
     let mut groups: Groups<'_> = BTreeMap::new();
-    for (_, tool) in found.into_iter().take(MOST_FOUND) {
+    for (_, tool) in found.into_iter().take(MAX_FOUND) {
         let group = groups.entry(&tool.server).or_default();
         group.insert(&tool.shown, tool.summary());
     }
-    grouped(&summary, groups)
+    group_tools(&summary, groups)
 }
 
 /// Returns the score of a tool: a match in its name counts more than one in its description.
@@ -122,12 +122,12 @@ fn fit(tool: &ToolInfo, words: &BTreeSet<&str>) -> usize {
     words.iter().map(one).sum()
 }
 
-fn counted(count: usize, what: &str) -> String {
+fn count_tools(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
 
-fn grouped(summary: &str, groups: Groups<'_>) -> Value {
+fn group_tools(summary: &str, groups: Groups<'_>) -> Value {
     let catalog: serde_json::Map<_, _> = groups
         .into_iter()
         .map(|(server, tools)| {

@@ -14,7 +14,7 @@ use tokio::process::Command;
 pub const LOCAL_TARGET: &str = "local";
 
 /// The timeout of the program; it only passes the message on.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PROGRAM_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The maximum number of characters of a title and a text; the log has the complete message.
 const TITLE: usize = 80;
@@ -51,13 +51,15 @@ impl Notifier {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .output();
-        let ended = tokio::time::timeout(PATIENCE, ended).await.map_err(|_| {
-            let limit = PATIENCE.as_secs();
-            Failure::new(
-                FailureClass::Timeout,
-                format!("`{name}` did not end within {limit} s"),
-            )
-        })?;
+        let ended = tokio::time::timeout(PROGRAM_TIMEOUT, ended)
+            .await
+            .map_err(|_| {
+                let limit = PROGRAM_TIMEOUT.as_secs();
+                Failure::new(
+                    FailureClass::Timeout,
+                    format!("`{name}` did not end within {limit} s"),
+                )
+            })?;
         let ended = ended.map_err(|error| {
             Failure::new(
                 FailureClass::Other,

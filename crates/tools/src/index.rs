@@ -132,14 +132,14 @@ impl Index {
                     "a built-in tool has the same name and is used instead"
                 );
             }
-            entry.info.shown = index.shown(&entry.info, &builtin);
+            entry.info.shown = index.name_for_people(&entry.info, &builtin);
             // The first entry wins, so a server cannot replace a built-in tool.
             index.full.entry(full).or_insert_with(|| Arc::new(entry));
         }
         index
     }
 
-    fn shown(&self, tool: &ToolInfo, builtin: &[String]) -> String {
+    fn name_for_people(&self, tool: &ToolInfo, builtin: &[String]) -> String {
         let unique = self
             .bare
             .get(&tool.name)
@@ -174,7 +174,7 @@ impl Index {
     }
 
     /// Returns the names of servers that have not listed their tools yet.
-    pub(crate) fn unlisted(&self) -> &[String] {
+    pub(crate) fn unlisted_servers(&self) -> &[String] {
         &self.unlisted
     }
 
@@ -213,13 +213,13 @@ fn names_of_builtins(entries: &[Entry]) -> Vec<String> {
 }
 
 /// Returns the failure of a call to an unknown tool.
-pub(crate) fn missing(name: &str, nearest: &[String]) -> Failure {
+pub(crate) fn unknown_tool(name: &str, nearest: &[String]) -> Failure {
     let failure = Failure::new(FailureClass::NotFound, format!("unknown tool `{name}`"))
-        .blocked()
+        .mark_blocked()
         .outage(Outage::Tool(name.to_owned()));
     match nearest {
         [] => failure.hint("`deft tools list` shows all tools"),
-        names => failure.hint(format!("did you mean {}?", listed(names, "or"))),
+        names => failure.hint(format!("did you mean {}?", list_names(names, "or"))),
     }
 }
 
@@ -229,15 +229,15 @@ pub(crate) fn ambiguous(name: &str, candidates: &[String]) -> Failure {
         FailureClass::NotFound,
         format!(
             "the tool `{name}` is ambiguous: {}",
-            listed(candidates, "or")
+            list_names(candidates, "or")
         ),
     )
-    .blocked()
+    .mark_blocked()
     .hint("write the name with its server, as `server.tool`")
 }
 
 /// Returns the failure of a call whose tool may be on a server that could not be asked.
-pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
+pub(crate) fn unasked_servers(name: &str, servers: &[(String, Failure)]) -> Failure {
     if let [(_, only)] = servers {
         return Failure {
             blocked: true,
@@ -255,14 +255,14 @@ pub(crate) fn unasked(name: &str, servers: &[(String, Failure)]) -> Failure {
             reasons.join("; ")
         ),
     )
-    .blocked()
+    .mark_blocked()
     .outage(match servers.first() {
         Some((server, _)) => Outage::Server(server.clone()),
         None => Outage::Tool(name.to_owned()),
     })
 }
 
-fn listed(names: &[String], word: &str) -> String {
+fn list_names(names: &[String], word: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
         [] => String::new(),

@@ -36,7 +36,7 @@ mod transport;
 pub mod webhook;
 
 pub use arguments::relax_schema_types;
-pub use builtin::{Context, Definition, Handler, Reach, SecretUse};
+pub use builtin::{Context, Definition, Handler, SecretUse, ToolLocality};
 pub use call::{Call, Reply};
 pub use catalog::{Catalog, Era};
 pub use delivery::SendError;

@@ -132,7 +132,7 @@ impl Default for ServerOptions {
 }
 
 /// How to connect to a server.
-pub(crate) enum Reach<'a> {
+pub(crate) enum ServerAddress<'a> {
     Command(&'a str),
     Url(&'a str),
 }
@@ -155,10 +155,10 @@ impl ServerOptions {
         }
     }
 
-    pub(crate) fn reach(&self) -> Result<Reach<'_>, &'static str> {
+    pub(crate) fn address(&self) -> Result<ServerAddress<'_>, &'static str> {
         match (&self.command, &self.url) {
-            (Some(command), None) => Ok(Reach::Command(command)),
-            (None, Some(url)) => Ok(Reach::Url(url)),
+            (Some(command), None) => Ok(ServerAddress::Command(command)),
+            (None, Some(url)) => Ok(ServerAddress::Url(url)),
             (Some(_), Some(_)) => Err("it has both `command` and `url`"),
             (None, None) => Err("it has neither `command` nor `url`"),
         }
@@ -167,12 +167,12 @@ impl ServerOptions {
     /// Returns an identifier of the server, without any secret: a stored catalog is valid only while it
     /// stays the same.
     pub(crate) fn source(&self) -> String {
-        match self.reach() {
-            Ok(Reach::Command(command)) => {
+        match self.address() {
+            Ok(ServerAddress::Command(command)) => {
                 let words = std::iter::once(command).chain(self.args.iter().map(String::as_str));
                 format!("stdio:{}", words.collect::<Vec<_>>().join(" "))
             }
-            Ok(Reach::Url(url)) => format!("http:{url}"),
+            Ok(ServerAddress::Url(url)) => format!("http:{url}"),
             Err(_) => String::new(),
         }
     }
@@ -275,7 +275,7 @@ fn servers<'de, D: serde::Deserializer<'de>>(
                 "the server name `{name}` must not be empty or contain a dot, a slash or a space"
             )));
         }
-        if let Err(problem) = server.reach() {
+        if let Err(problem) = server.address() {
             return Err(serde::de::Error::custom(format!(
                 "the server `{name}` cannot be used: {problem}"
             )));

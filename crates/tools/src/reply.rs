@@ -17,13 +17,13 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Removes all secrets.
-    pub(crate) fn redacted(self, redaction: &Redaction) -> Self {
+    pub(crate) fn redact(self, redaction: &Redaction) -> Self {
         if redaction.is_empty() {
             return self;
         }
         Self {
             value: redaction.value(self.value),
-            text: self.text.map(|text| redaction.owned(text)),
+            text: self.text.map(|text| redaction.redact_owned(text)),
             bytes: self.bytes,
         }
     }
@@ -73,23 +73,23 @@ pub(crate) fn lenient(result: &Value) -> Option<Result<Answer, Failure>> {
 fn evaluate(parts: Parts) -> Result<Answer, Failure> {
     let text = joined_text(&parts.contents);
     if parts.is_error {
-        return Err(reported(text.as_deref(), parts.structured.as_ref()));
+        return Err(reported_failure(text.as_deref(), parts.structured.as_ref()));
     }
     let bytes = parts.contents.iter().map(size).sum();
     let value = match parts.structured {
-        Some(structured) => unwrapped(structured),
+        Some(structured) => unwrap_result(structured),
         None => contents_value(parts.contents),
     };
     Ok(Answer { value, text, bytes })
 }
 
-fn reported(text: Option<&str>, structured: Option<&Value>) -> Failure {
+fn reported_failure(text: Option<&str>, structured: Option<&Value>) -> Failure {
     let message = match (text, structured) {
         (Some(text), _) if !text.trim().is_empty() => text.trim().to_owned(),
         (_, Some(structured)) => structured.to_string(),
         _ => "the tool reported an error without a text".to_owned(),
     };
-    Failure::new(classify::text(&message), message).reported()
+    Failure::new(classify::text(&message), message).mark_reported()
 }
 
 fn joined_text(contents: &[Part]) -> Option<String> {
@@ -104,7 +104,7 @@ fn joined_text(contents: &[Part]) -> Option<String> {
 }
 
 /// Unwraps an object whose only key is `result`: some SDKs wrap plain values in one.
-fn unwrapped(mut structured: Value) -> Value {
+fn unwrap_result(mut structured: Value) -> Value {
     let is_lone = structured.as_object().is_some_and(|map| map.len() == 1);
     match structured.get_mut("result") {
         Some(result) if is_lone => result.take(),

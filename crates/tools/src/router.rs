@@ -53,7 +53,7 @@ struct Inner {
     servers: Mutex<BTreeMap<String, Arc<Server>>>,
     index: ArcSwap<Index>,
     /// Whether every server has been asked for its tools at least once.
-    settled: AtomicBool,
+    all_asked: AtomicBool,
     /// Redaction of all configured secrets; built from the options when first needed.
     withheld: ArcSwapOption<Redaction>,
     /// Redaction of the known sign-in tokens.
@@ -65,7 +65,7 @@ struct Inner {
 }
 
 /// The number of announcements that a slow receiver may fall behind before it loses some.
-const MOST_NEWS: usize = 256;
+const MAX_NEWS: usize = 256;
 
 impl Router {
     /// Creates a router for the servers in `options`. No server is started yet.
@@ -82,11 +82,11 @@ impl Router {
                 builtins: Mutex::new(builtins),
                 servers: Mutex::default(),
                 index: ArcSwap::default(),
-                settled: AtomicBool::new(false),
+                all_asked: AtomicBool::new(false),
                 withheld: ArcSwapOption::empty(),
                 tokens: Mutex::default(),
                 changes: watch::Sender::new(0),
-                news: broadcast::Sender::new(MOST_NEWS),
+                news: broadcast::Sender::new(MAX_NEWS),
             }),
         };
         router.install_catalog_tool();
@@ -136,14 +136,14 @@ impl Router {
         let started = Instant::now();
         let entry = self.meant(&call).await?;
         let (arguments, repairs) = self.prepare(&entry, &mut call)?;
-        let limit = Limit::new(remaining(&entry, &call, started), call.cancel.clone());
+        let limit = Limit::new(remaining_time(&entry, &call, started), call.cancel.clone());
         let secrets = call.reveal;
         let answer = match &entry.target {
             Target::Builtin(tool) => {
                 let redaction = self.inner.withheld();
                 perform(tool, arguments, call, &limit)
                     .await
-                    .map(|answer| answer.redacted(&redaction))
+                    .map(|answer| answer.redact(&redaction))
                     .map_err(|failure| redaction.failure(failure))
             }
             Target::Server(server) => {
@@ -151,7 +151,7 @@ impl Router {
                 Box::pin(server.call(&entry.info.name, arguments, call.mark(), &limit)).await
             }
         };
-        let answer = answer.map_err(|failure| hidden(failure, secrets))?;
+        let answer = answer.map_err(|failure| redact_failure(failure, secrets))?;
         Ok(Reply {
             value: answer.value,
             text: answer.text,
@@ -173,7 +173,7 @@ impl Router {
     async fn meant(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
         match self.inner.index.load().lookup(call.tool) {
             // A bare name is only unambiguous after every server was asked.
-            Lookup::One(entry) if self.is_settled() || !entry.is_bare(call.tool) => {
+            Lookup::One(entry) if self.has_asked_all() || !entry.is_bare(call.tool) => {
                 if let Target::Server(server) = &entry.target
                     && server.is_stale()
                 {
@@ -230,7 +230,7 @@ impl Router {
             return failure;
         }
         if unreachable.is_empty() {
-            return index::missing(name, &index.nearest(name));
+            return index::unknown_tool(name, &index.nearest(name));
         }
         // A full name concerns only its server.
         let named: Vec<_> = unreachable
@@ -238,7 +238,7 @@ impl Router {
             .filter(|(server, _)| name.starts_with(&format!("{server}.")))
             .cloned()
             .collect();
-        index::unasked(
+        index::unasked_servers(
             name,
             if named.is_empty() {
                 unreachable
@@ -266,7 +266,7 @@ impl Router {
     /// Returns a model's arguments as they would be sent: repaired, with the primary chat, cast and
     /// checked. Arguments of an unknown tool are returned unchanged; the call itself reports that
     /// failure.
-    pub fn mended(&self, name: &str, arguments: Object) -> Result<Object, Failure> {
+    pub fn repair_arguments(&self, name: &str, arguments: Object) -> Result<Object, Failure> {
         let Lookup::One(entry) = self.inner.index.load().lookup(name) else {
             return Ok(arguments);
         };
@@ -316,7 +316,7 @@ impl Router {
     }
 
     /// Returns the best matches for a search, in the shape of [`catalog`](Self::catalog).
-    pub fn fitting(&self, words: &str) -> Value {
+    pub fn search_catalog(&self, words: &str) -> Value {
         let index = self.inner.index.load();
         catalog::search(index.entries().map(|entry| &entry.info), words)
     }
@@ -332,7 +332,7 @@ impl Router {
     }
 }
 
-fn remaining(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
+fn remaining_time(entry: &Entry, call: &Call<'_>, started: Instant) -> Duration {
     let usual = match &entry.target {
         Target::Builtin(_) => BUILTIN_TIMEOUT,
         Target::Server(server) => server.timeout(),
@@ -393,7 +393,7 @@ fn reveal(value: &mut Value, secrets: &dyn Reveal) {
 }
 
 /// Removes secrets from the message and hint of a tool's failure.
-fn hidden(failure: Failure, reveal: &dyn Reveal) -> Failure {
+fn redact_failure(failure: Failure, reveal: &dyn Reveal) -> Failure {
     Failure {
         message: reveal.hide(&failure.message).into_owned(),
         hint: failure.hint.map(|hint| reveal.hide(&hint).into_owned()),

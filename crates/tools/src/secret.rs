@@ -122,7 +122,7 @@ impl Reference {
                 format!("the secret `{reference}` for {what} is not available: {reason}"),
             )
             .hint("set it, or change the reference in the configuration")
-            .blocked()),
+            .mark_blocked()),
         }
     }
 }

@@ -67,7 +67,7 @@ impl Client {
         let request = self
             .http
             .post(url.clone())
-            .headers(prepared(headers)?)
+            .headers(prepare_headers(headers)?)
             .body(body.to_string());
         let host = url.host_str().unwrap_or_default();
         let answer = exchange(request, self.allowed).await.map_err(|failure| {
@@ -118,7 +118,7 @@ pub async fn deliver(
     let url = address(url).ok_or_else(|| invalid("the address is not a URL"))?;
     let http = deft_http::client().no_proxy().build();
     let http = http.map_err(|error| transport(&error))?;
-    let request = http.post(url).headers(prepared(headers)?).body(body);
+    let request = http.post(url).headers(prepare_headers(headers)?).body(body);
     let answer = exchange(request, ALLOWED).await?;
     Ok(DeliveryAnswer {
         status: answer.status,
@@ -126,7 +126,7 @@ pub async fn deliver(
     })
 }
 
-fn prepared(headers: &[(String, Secret)]) -> Result<HeaderMap, Failure> {
+fn prepare_headers(headers: &[(String, Secret)]) -> Result<HeaderMap, Failure> {
     let mut map = HeaderMap::new();
     map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in headers {

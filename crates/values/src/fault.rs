@@ -81,7 +81,7 @@ impl Fault {
 
     /// Returns the error for valid Python that requires a full interpreter.
     #[cold]
-    pub fn unsupported(what: impl AsRef<str>) -> Self {
+    pub fn unsupported_python(what: impl AsRef<str>) -> Self {
         Self::new(
             EvalKind::Unsupported,
             format!("{} is not supported here", what.as_ref()),
@@ -90,7 +90,7 @@ impl Fault {
 
     /// A value that does not exist is needed.
     #[cold]
-    pub fn undefined(name: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn undefined_name(name: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(EvalKind::Undefined { name: name.into() }, message)
     }
 

@@ -21,7 +21,7 @@ pub struct ListenerState {
 
 impl ListenerState {
     /// Creates the state of an API served at `url`.
-    pub fn at(url: String) -> Self {
+    pub fn from_url(url: String) -> Self {
         Self {
             url: Some(url),
             problem: None,
@@ -30,7 +30,7 @@ impl ListenerState {
     }
 
     /// Creates the state of an API that could not be served.
-    pub fn failed(failure: &Failure) -> Self {
+    pub fn from_failure(failure: &Failure) -> Self {
         Self {
             url: None,
             problem: Some(failure.message.clone()),

@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use deft_model::{Authority, Effects, Object};
-use deft_skillfile::{Document, Moment, Place, Profile, parse};
+use deft_skillfile::{Document, FileLocation, Moment, Profile, parse};
 use deft_workflow::{Ask, Event, Facts, Machine, Permit, Plan, Rules, RunStart};
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -37,7 +37,7 @@ impl Facts for NoFacts {
 
 fn plan(steps: &str) -> Arc<Plan> {
     let file = format!("name: bench\ndescription: x\nsteps:\n{steps}");
-    let place = Place {
+    let location = FileLocation {
         file: "bench.yaml",
         folder: "skills",
         domain: None,
@@ -46,7 +46,7 @@ fn plan(steps: &str) -> Arc<Plan> {
         now: Timestamp::UNIX_EPOCH,
         zone: TimeZone::UTC,
     };
-    let parsed = parse(file.as_bytes(), &place, Profile::Deft, &moment);
+    let parsed = parse(file.as_bytes(), &location, Profile::Deft, &moment);
     let Some(Document::Skill(skill)) = parsed.document else {
         panic!("{:?}", parsed.diagnostics);
     };
@@ -87,7 +87,7 @@ fn drive(plan: &Arc<Plan>, rules: &Arc<Rules>) -> Vec<Event> {
     machine.apply(now, &log[0]).unwrap();
     loop {
         log.extend(machine.advance(now, &NoFacts));
-        if machine.finished().is_some() {
+        if machine.end().is_some() {
             return log;
         }
         for action in machine.take_asks() {

@@ -13,7 +13,7 @@ use crate::Path;
 use crate::call::Call;
 use crate::event::{Answer, Event, RunStart};
 use crate::machine::{Divergence, Machine, Recovery};
-use crate::progress::misplaced;
+use crate::progress::misplaced_event;
 use crate::size::size;
 use crate::state::{Fatal, FatalKind, Frame, Origin, Phase, Position, Question, Try, TryState};
 
@@ -26,7 +26,7 @@ impl Machine {
             )),
             // The process that starts the run has read it already.
             Event::Prepared(_) => Ok(()),
-            Event::Started(started) => self.started(at, started),
+            Event::Started(started) => self.apply_started(at, started),
             Event::Reused {
                 path,
                 value,
@@ -34,10 +34,10 @@ impl Machine {
                 called,
             } => {
                 called.iter().for_each(|tool| self.note_tool(0, tool));
-                self.reused(path, value.as_ref(), error.as_ref())
+                self.apply_reused(path, value.as_ref(), error.as_ref())
             }
-            Event::Skipped { path, .. } => self.skipped(path),
-            Event::Listed { path, items, .. } => self.listed(at, path, items),
+            Event::Skipped { path, .. } => self.apply_skipped(path),
+            Event::Listed { path, items, .. } => self.apply_items(at, path, items),
             Event::Asked {
                 path,
                 message,
@@ -49,40 +49,40 @@ impl Machine {
                     default: *default,
                     operation: operation.clone(),
                 };
-                self.asked(at, path, question)
+                self.apply_question(at, path, question)
             }
-            Event::Answered { path, answer, by } => self.answered(at, path, *answer, by),
+            Event::Answered { path, answer, by } => self.apply_answer(at, path, *answer, by),
             Event::Begun(begun) => match self.frame_of(&begun.path) {
                 Some(frame) => self.outputs_begun(at, frame, begun),
                 None => self.begin_call(at, begun),
             },
             Event::Ended(ended) => match self.frame_of(&ended.path) {
                 Some(frame) => self.outputs_ended(frame, ended),
-                None => self.ended(at, ended),
+                None => self.apply_call_end(at, ended),
             },
-            Event::Agent { path, .. } => self.thought(path),
+            Event::Agent { path, .. } => self.check_agent_event(path),
             Event::Healed {
                 path, error, next, ..
-            } => self.mended(at, path, error.as_ref(), next),
-            Event::Woken { path } => self.woken(at, path),
+            } => self.apply_healed(at, path, error.as_ref(), next),
+            Event::Woken { path } => self.apply_woken(at, path),
             Event::Entered {
                 path,
                 revision,
                 inputs,
                 until,
-            } => self.entered(at, path, revision, inputs, *until),
+            } => self.apply_entered(at, path, revision, inputs, *until),
             Event::Continued {
                 path,
                 attempt,
                 until,
-            } => self.continued(at, path, *attempt, *until),
-            Event::Expired { path, failure } => self.expired(at, path, failure),
+            } => self.continue_nested(at, path, *attempt, *until),
+            Event::Expired { path, failure } => self.apply_expired(at, path, failure),
             Event::Closed {
                 path,
                 values,
                 error,
                 ms,
-            } => self.closed(path, values, error.as_ref(), *ms),
+            } => self.apply_closed(path, values, error.as_ref(), *ms),
             Event::Stopped { failure } => self.stop(at, failure),
             Event::Recovered { interrupted_at } => {
                 self.recovered = Some(Recovery {
@@ -92,7 +92,7 @@ impl Machine {
                 Ok(())
             }
             Event::Resumed { .. } => {
-                self.resumed(at);
+                self.apply_resumed(at);
                 Ok(())
             }
             Event::Finished(finished) => {
@@ -106,7 +106,7 @@ impl Machine {
         }
     }
 
-    fn started(&mut self, at: Timestamp, started: &RunStart) -> Result<(), Divergence> {
+    fn apply_started(&mut self, at: Timestamp, started: &RunStart) -> Result<(), Divergence> {
         if self.origin.is_some() {
             return Err(Divergence("the run began twice".to_owned()));
         }
@@ -119,7 +119,7 @@ impl Machine {
         Ok(())
     }
 
-    fn reused(
+    fn apply_reused(
         &mut self,
         path: &Path,
         value: Option<&Value>,
@@ -136,38 +136,43 @@ impl Machine {
             (None, None) => Phase::Skipped,
         };
         self.open(at);
-        self.over(at, phase)
+        self.end_step(at, phase)
     }
 
     /// Checks that the step of an agent event has not ended; it may be between two tries. The event itself is
     /// applied by the state machine of the agent.
-    fn thought(&mut self, path: &Path) -> Result<(), Divergence> {
+    fn check_agent_event(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
-        if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "continued after it had ended"));
+        if self.current_try(at)?.state.is_over() {
+            return Err(misplaced_event(path, "continued after it had ended"));
         }
         Ok(())
     }
 
-    fn skipped(&mut self, path: &Path) -> Result<(), Divergence> {
+    fn apply_skipped(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if at.item.is_none() {
             let at = self.locate_pending(path)?;
             self.open(at);
-            return self.over(at, Phase::Skipped);
+            return self.end_step(at, Phase::Skipped);
         }
-        if self.tried(at)?.state.is_over() {
-            return Err(misplaced(path, "was skipped after it had ended"));
+        if self.current_try(at)?.state.is_over() {
+            return Err(misplaced_event(path, "was skipped after it had ended"));
         }
         self.open_item(at)?;
-        self.tried(at)?.state = TryState::Skipped;
+        self.current_try(at)?.state = TryState::Skipped;
         self.item_over(at)
     }
 
-    fn listed(&mut self, now: Timestamp, path: &Path, items: &[Value]) -> Result<(), Divergence> {
+    fn apply_items(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        items: &[Value],
+    ) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         if self.frames[at.frame].plan.steps[at.step].list.is_none() {
-            return Err(misplaced(path, "listed items, but is not a loop"));
+            return Err(misplaced_event(path, "listed items, but is not a loop"));
         }
         self.open(at);
         let state = self.state(at);
@@ -178,7 +183,12 @@ impl Machine {
         Ok(())
     }
 
-    fn asked(&mut self, now: Timestamp, path: &Path, question: Question) -> Result<(), Divergence> {
+    fn apply_question(
+        &mut self,
+        now: Timestamp,
+        path: &Path,
+        question: Question,
+    ) -> Result<(), Divergence> {
         let at = self.locate_pending(path)?;
         self.open(at);
         self.pause(now, at.frame);
@@ -190,7 +200,7 @@ impl Machine {
         Ok(())
     }
 
-    fn answered(
+    fn apply_answer(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -199,7 +209,7 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         if self.state(at).phase != Phase::Asking {
-            return Err(misplaced(
+            return Err(misplaced_event(
                 path,
                 "got an answer, but no question was pending",
             ));
@@ -216,10 +226,10 @@ impl Machine {
             kind: FatalKind::Declined,
             in_doubt: false,
         });
-        self.over(at, Phase::Refused)
+        self.end_step(at, Phase::Refused)
     }
 
-    fn entered(
+    fn apply_entered(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -231,7 +241,7 @@ impl Machine {
         let plan = self.nested.get(revision);
         let plan = plan.ok_or_else(|| Divergence(format!("revision `{revision}` is missing")))?;
         let mut frame = Frame::new(Arc::clone(plan), inputs);
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let since = match &tried.state {
             TryState::Calling { call, at, .. } if matches!(**call, Call::Skill { .. }) => *at,
             TryState::Idle
@@ -243,7 +253,7 @@ impl Machine {
             | TryState::Ended(_)
             | TryState::Failed(_)
             | TryState::Skipped => {
-                return Err(misplaced(
+                return Err(misplaced_event(
                     path,
                     "began a nested skill, but did not call one",
                 ));
@@ -260,13 +270,13 @@ impl Machine {
         frame.stopped.clone_from(&self.frames[at.frame].stopped);
         let frame = self.push_frame(frame);
         self.limit(frame, now, until);
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         tried.state = TryState::Inside { frame, since };
         tried.inner = Some(frame);
         Ok(())
     }
 
-    fn closed(
+    fn apply_closed(
         &mut self,
         path: &Path,
         values: &[Value],
@@ -282,7 +292,7 @@ impl Machine {
             Some(_) => Phase::Failed,
             None => Phase::Success,
         };
-        self.over(at, phase)
+        self.end_step(at, phase)
     }
 
     fn stop(&mut self, now: Timestamp, failure: &Failure) -> Result<(), Divergence> {
@@ -319,7 +329,7 @@ impl Machine {
         let at = Position { frame, step, item };
         if self.state(at).phase == Phase::Asking {
             self.unpause(now, frame);
-            return self.over(at, Phase::Refused);
+            return self.end_step(at, Phase::Refused);
         }
         let looped = self.state(at).items.is_some();
         for item in 0..self.state(at).tries.len() {
@@ -342,7 +352,7 @@ impl Machine {
             };
             if waits {
                 let item = looped.then_some(item);
-                self.failed(
+                self.fail_try(
                     now,
                     Position { frame, step, item },
                     failure,
@@ -360,7 +370,7 @@ impl Machine {
     fn locate_pending(&mut self, path: &Path) -> Result<Position, Divergence> {
         let at = self.locate(path)?;
         if at.item.is_some() || self.state(at).phase != Phase::Pending {
-            return Err(misplaced(path, "began twice"));
+            return Err(misplaced_event(path, "began twice"));
         }
         Ok(at)
     }

@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use crate::Path;
 use crate::call::Call;
-use crate::cut_off::{MOST_CUT_OFFS, unjudged};
+use crate::cut_off::{MAX_CUT_OFFS, unjudged_failure};
 use crate::event::{CallEnd, Event, Heal, Next};
 use crate::kinds::CompiledStep;
 use crate::machine::Machine;
 use crate::planned::Remedy;
-use crate::progress::elapsed;
+use crate::progress::elapsed_ms;
 use crate::size::size;
 use crate::state::{Position, TryState};
 
-/// Delay before the first retry; it doubles with each retry, up to [`LONGEST_WAIT`].
+/// Delay before the first retry; it doubles with each retry, up to [`MAX_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 
 impl Machine {
     /// Returns the event for the result of a call, with the decision what follows. The caller stores and
@@ -69,7 +69,7 @@ impl Machine {
             return self.judge_outputs(frame, attempt, result, now, ms);
         }
         let judging = at.is_some_and(|at| self.is_judging(at));
-        let held = at.and_then(|at| self.verifying(at));
+        let held = at.and_then(|at| self.value_in_check(at));
         let (called, cached, ms) = match held {
             Some(held) => (held.called.clone(), held.cached, held.ms + ms),
             None => (called, cached, ms),
@@ -98,7 +98,7 @@ impl Machine {
         };
         let whole = at.filter(|at| at.item.is_none() && next.is_last());
         let started = whole.and_then(|at| self.frames[at.frame].steps[at.step].started_at);
-        let ms = started.map_or(ms, |started| elapsed(started, now));
+        let ms = started.map_or(ms, |started| elapsed_ms(started, now));
         Event::Ended(CallEnd {
             path: path.clone(),
             attempt,
@@ -143,7 +143,7 @@ impl Machine {
         if !matches!(planned.work, CompiledStep::Tool { .. }) {
             return None;
         }
-        if let Some(held) = self.verifying(at) {
+        if let Some(held) = self.value_in_check(at) {
             return Some((held.called.first()?, held.effects));
         }
         let TryState::Calling { call, effects, .. } = self.try_state(at)? else {
@@ -199,7 +199,7 @@ impl Machine {
 
     /// Whether an agent runs the try at `at`.
     pub(crate) fn is_agent(&self, at: Position) -> bool {
-        let held = self.verifying(at).is_some_and(|held| held.by_agent);
+        let held = self.value_in_check(at).is_some_and(|held| held.by_agent);
         held || matches!(self.try_state(at), Some(TryState::Calling { call, .. })
             if matches!(**call, Call::Agent { .. }))
     }
@@ -226,24 +226,24 @@ impl Machine {
     }
 
     /// Returns the event for a call or a heal whose driver died.
-    pub fn interrupted(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
+    pub fn interruption_event(&self, path: &Path, attempt: u32, now: Timestamp) -> Event {
         let message = format!("`{path}` was interrupted and may have taken effect");
         let failure = Failure::new(FailureClass::Interrupted, message)
             .hint("check whether it took effect; `deft runs resume` retries it")
             .in_doubt();
         let at = self.locate(path).ok();
-        let failure = match at.and_then(|at| self.verifying(at)) {
+        let failure = match at.and_then(|at| self.value_in_check(at)) {
             None if !path.is_outputs() => failure,
-            _ => unjudged(path),
+            _ => unjudged_failure(path),
         };
         match at.and_then(|at| self.try_state(at)) {
-            Some(TryState::Healing { .. }) => self.healed(path, Err(failure), now, 0),
+            Some(TryState::Healing { .. }) => self.heal_event(path, Err(failure), now, 0),
             _ => self.end_call(path, attempt, Err(failure), now, 0, false),
         }
     }
 
     /// Returns the event for the result of a heal.
-    pub fn healed(
+    pub fn heal_event(
         &self,
         path: &Path,
         result: Result<(), Failure>,
@@ -282,7 +282,7 @@ impl Machine {
         if self.stopped_in(at.frame).is_some() {
             return Next::Fail;
         }
-        let held = self.verifying(at).map(|held| held.effects);
+        let held = self.value_in_check(at).map(|held| held.effects);
         let effects = held.unwrap_or_else(|| self.effects_of(at));
         if effects == Effects::Once && !self.is_agent(at) {
             return give_up(step, Next::Fail);
@@ -345,7 +345,7 @@ impl Machine {
         let cut_off = failure.class == FailureClass::Interrupted;
         if cut_off && effects != Effects::Once {
             return match tried.map_or(0, |tried| tried.cut_offs) {
-                0..MOST_CUT_OFFS => Next::Retry { at: now },
+                0..MAX_CUT_OFFS => Next::Retry { at: now },
                 _ => give_up(step, Next::Interrupt),
             };
         }
@@ -466,7 +466,7 @@ fn may_be_retried(class: FailureClass) -> bool {
 fn backoff(path: &Path, retries_made: u32) -> Duration {
     let whole = FIRST_WAIT
         .saturating_mul(1_u32.checked_shl(retries_made).unwrap_or(u32::MAX))
-        .min(LONGEST_WAIT);
+        .min(MAX_WAIT);
     let hash = scatter(path.as_str().bytes().chain(retries_made.to_le_bytes()));
     let spread = u32::try_from(hash >> 32 & 0xff).unwrap_or(0);
     whole * 3 / 4 + whole * spread / 512

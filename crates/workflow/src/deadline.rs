@@ -12,7 +12,7 @@ use crate::Path;
 use crate::event::Event;
 use crate::machine::{Divergence, Machine};
 use crate::plan::Plan;
-use crate::progress::misplaced;
+use crate::progress::misplaced_event;
 use crate::state::{Limit, Position, TryState};
 
 impl Machine {
@@ -23,14 +23,19 @@ impl Machine {
             path: path.clone(),
             revision: plan.revision.clone(),
             inputs,
-            until: at.and_then(|at| self.allowed(at, &plan, now)),
+            until: at.and_then(|at| self.nested_deadline(at, &plan, now)),
         };
         self.nested.insert(plan.revision.clone(), plan);
         event
     }
 
     /// Returns the deadline of a nested skill that begins now.
-    pub(crate) fn allowed(&self, at: Position, plan: &Plan, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn nested_deadline(
+        &self,
+        at: Position,
+        plan: &Plan,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
         let begun = match self.try_state(at) {
             Some(TryState::Calling { at, .. }) => *at,
             _ => now,
@@ -44,13 +49,13 @@ impl Machine {
 
     /// Returns the earliest deadline of a nested skill.
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.counting().map(|(_, until)| until).min()
+        self.counting_skills().map(|(_, until)| until).min()
     }
 
     /// Returns the event that stops a nested skill whose deadline has passed, the outermost one first. The
     /// caller stores and applies it and cuts off the calls inside.
     pub fn overdue(&self, now: Timestamp) -> Option<Event> {
-        let (frame, _) = self.counting().find(|(_, until)| *until <= now)?;
+        let (frame, _) = self.counting_skills().find(|(_, until)| *until <= now)?;
         let path = self.path(self.frames[frame].parent?);
         let skill = &self.frames[frame].plan.skill;
         let message = format!("skill `{skill}` exceeded its `timeout`");
@@ -61,7 +66,7 @@ impl Machine {
     }
 
     /// Returns the nested skills whose deadlines are not paused, the outer ones first.
-    fn counting(&self) -> impl Iterator<Item = (usize, Timestamp)> {
+    fn counting_skills(&self) -> impl Iterator<Item = (usize, Timestamp)> {
         let running = self.stopped.is_none();
         let timed = self.timed.iter().filter(move |_| running);
         timed.filter_map(|index| {
@@ -130,7 +135,7 @@ impl Machine {
         self.limit(frame, now, until);
     }
 
-    pub(crate) fn expired(
+    pub(crate) fn apply_expired(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -138,7 +143,7 @@ impl Machine {
     ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
         let Some(TryState::Inside { frame, .. }) = self.try_state(at) else {
-            return Err(misplaced(
+            return Err(misplaced_event(
                 path,
                 "reached the deadline of a nested skill, but runs none",
             ));

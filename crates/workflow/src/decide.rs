@@ -17,7 +17,7 @@ use crate::kinds::RenderError;
 use crate::machine::{Machine, Todo};
 use crate::order::Prerequisites;
 use crate::planned::PlannedStep;
-use crate::progress::{elapsed, tolerated};
+use crate::progress::{elapsed_ms, tolerated_value};
 use crate::scope::NameScope;
 use crate::state::{Phase, Position, Try, TryState};
 use crate::value_kind::describe;
@@ -127,9 +127,9 @@ impl Machine {
                 Some(self.skip(at, format!("condition is false: {source}")))
             }
             Err(error) if matches!(error.kind, EvalKind::Unsupported) => {
-                Some(self.beginning(at, Call::Condition, Effects::None))
+                Some(self.begin_event(at, Call::Condition, Effects::None))
             }
-            Err(error) => Some(self.unrendered(at, "condition", &error)),
+            Err(error) => Some(self.render_failure_event(at, "condition", &error)),
         }
     }
 
@@ -169,7 +169,7 @@ impl Machine {
                 let message = format!("`loop` needs a list or a mapping, not {}", describe(&other));
                 self.fail_before_call(at, Failure::new(FailureClass::Invalid, message))
             }
-            Err(error) => self.unrendered(at, "loop", &error),
+            Err(error) => self.render_failure_event(at, "loop", &error),
         }
     }
 
@@ -186,7 +186,7 @@ impl Machine {
     fn begin(&self, now: Timestamp, at: Position, facts: &dyn Facts) -> Event {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
-        if let Some(event) = self.verify(at).or_else(|| self.go_on(now, at)) {
+        if let Some(event) = self.verify(at).or_else(|| self.continue_step(now, at)) {
             return event;
         }
         let Some(view) = self.view(at.frame, Some(at)) else {
@@ -195,7 +195,9 @@ impl Machine {
         let wait_until = |until: bool, text: &Template| self.wait_until(now, &view, (until, text));
         let call = match planned.work.render(&view, wait_until) {
             Ok(call) => call,
-            Err(RenderError::Template(what, error)) => return self.unrendered(at, what, &error),
+            Err(RenderError::Template(what, error)) => {
+                return self.render_failure_event(at, what, &error);
+            }
             Err(RenderError::Failed(failure)) => return self.fail_before_call(at, failure),
         };
         let deepest = self.rules.max_depth;
@@ -209,19 +211,19 @@ impl Machine {
             return self.fail_before_call(at, failure);
         }
         let effects = planned.effects(frame.plan.effects, tool, facts);
-        self.beginning(at, call, effects)
+        self.begin_event(at, call, effects)
     }
 
     /// Returns the event that resumes a nested skill that has begun before. It does not begin again: its
     /// results, inputs and revision are kept.
-    fn go_on(&self, now: Timestamp, at: Position) -> Option<Event> {
+    fn continue_step(&self, now: Timestamp, at: Position) -> Option<Event> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let plan = &self.frames[tried.inner?].plan;
         Some(Event::Continued {
             path: self.path(at),
             attempt: tried.attempts + 1,
-            until: self.allowed(at, plan, now),
+            until: self.nested_deadline(at, plan, now),
         })
     }
 
@@ -253,7 +255,7 @@ impl Machine {
         )
     }
 
-    fn beginning(&self, at: Position, call: Call, effects: Effects) -> Event {
+    fn begin_event(&self, at: Position, call: Call, effects: Effects) -> Event {
         let tries = &self.frames[at.frame].steps[at.step].tries;
         let attempts = tries.get(at.item.unwrap_or(0)).map_or(0, |t| t.attempts);
         Event::Begun(CallIntent {
@@ -265,7 +267,12 @@ impl Machine {
     }
 
     /// Returns the event for a template or condition that cannot be evaluated, which fails its step.
-    pub(crate) fn unrendered(&self, at: Position, what: &str, error: &EvalError) -> Event {
+    pub(crate) fn render_failure_event(
+        &self,
+        at: Position,
+        what: &str,
+        error: &EvalError,
+    ) -> Event {
         let path = self.path(at);
         let class = match error.kind {
             EvalKind::Limit => FailureClass::Limit,
@@ -291,32 +298,34 @@ impl Machine {
         {
             return None;
         }
-        let failed = state.tries.iter().find_map(Try::failed).cloned();
-        let failed = failed.map(|failure| counted(failure, &state.tries));
+        let failed = state.tries.iter().find_map(Try::final_failure).cloned();
+        let failed = failed.map(|failure| count_failures(failure, &state.tries));
         Some(Event::Closed {
             path: self.path(at),
             values: state.tries.iter().map(item_value).collect(),
             error: failed.or_else(|| if all { None } else { stopped.cloned() }),
-            ms: state.started_at.map_or(0, |started| elapsed(started, now)),
+            ms: state
+                .started_at
+                .map_or(0, |started| elapsed_ms(started, now)),
         })
     }
 }
 
 /// Maximum number of items that a message names.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Returns the first failure of a loop, with the number of failed items and their indexes.
-fn counted(failure: Failure, tries: &[Try]) -> Failure {
+fn count_failures(failure: Failure, tries: &[Try]) -> Failure {
     let failed = |(at, tried): (usize, &Try)| {
         matches!(tried.state, TryState::Failed(_)).then(|| format!("[{at}]"))
     };
     let failed: Vec<String> = tries.iter().enumerate().filter_map(failed).collect();
-    let more = if failed.len() > MOST_NAMED {
+    let more = if failed.len() > MAX_NAMED {
         ", …"
     } else {
         ""
     };
-    let named = failed[..failed.len().min(MOST_NAMED)].join(", ");
+    let named = failed[..failed.len().min(MAX_NAMED)].join(", ");
     let (count, all) = (failed.len(), tries.len());
     let items = if all == 1 { "item" } else { "items" };
     Failure {
@@ -331,7 +340,7 @@ fn counted(failure: Failure, tries: &[Try]) -> Failure {
 fn item_value(tried: &Try) -> Value {
     match &tried.state {
         TryState::Ended(Ok(value)) => (**value).clone(),
-        TryState::Ended(Err(failure)) | TryState::Failed(failure) => tolerated(failure),
+        TryState::Ended(Err(failure)) | TryState::Failed(failure) => tolerated_value(failure),
         TryState::Idle
         | TryState::Ready
         | TryState::Calling { .. }

@@ -130,7 +130,7 @@ impl DryScope<'_> {
         let confirm = question.map(|(text, _)| looking.text("confirmation", text));
         looking.unknown.clear();
         let (name, args) = planned.work.preview(&mut looking);
-        let until = looking.until(&planned.work, args.as_ref());
+        let until = looking.wait_end(&planned.work, args.as_ref());
         let (unknown, problems) = (looking.unknown, looking.problems);
         let given = args.as_ref().and_then(Value::as_object).cloned();
         let given = given.unwrap_or_default();
@@ -218,7 +218,7 @@ impl DryCheck<'_> {
     }
 
     /// Returns the end of a wait that would begin now.
-    fn until(&mut self, work: &CompiledStep, args: Option<&Value>) -> Option<Timestamp> {
+    fn wait_end(&mut self, work: &CompiledStep, args: Option<&Value>) -> Option<Timestamp> {
         let CompiledStep::Wait { until, .. } = work else {
             return None;
         };

@@ -100,7 +100,7 @@ pub enum Event {
         /// Duration in milliseconds.
         ms: u64,
     },
-    /// A wait before a retry is over.
+    /// A wait before a retry has ended.
     Woken {
         /// The step or item.
         path: Path,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::call::ExpectLevel;
 
 /// Maximum number of problems that one message lists.
-const MOST_PROBLEMS: usize = 3;
+const MAX_PROBLEMS: usize = 3;
 
 /// Compiled post-conditions.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Expectation {
         })
     }
 
-    pub(crate) fn called(&self) -> &[String] {
+    pub(crate) fn called_tools(&self) -> &[String] {
         &self.called
     }
 
@@ -60,7 +60,7 @@ impl Expectation {
     /// Whether it is known to need the worker.
     pub(crate) fn has_unsupported(&self) -> bool {
         let mut that = self.that.iter();
-        that.any(|that| that.unsupported().is_some())
+        that.any(|that| that.first_unsupported().is_some())
     }
 
     /// Returns the source of the expression.
@@ -117,7 +117,7 @@ impl ExpectProblem {
 }
 
 fn check_schema(what: &str, schema: &Validator, value: &Value) -> Result<(), Failure> {
-    let problems = schema.iter_errors(value).take(MOST_PROBLEMS);
+    let problems = schema.iter_errors(value).take(MAX_PROBLEMS);
     // The value itself is left out: it may be long, and the journal has it anyway.
     let problems: Vec<String> = problems
         .map(|error| match error.instance_path().to_string() {

@@ -13,7 +13,7 @@ use crate::event::{Event, RunEnd, RunError};
 use crate::expect::{ExpectProblem, invalid};
 use crate::machine::Machine;
 use crate::plan::Plan;
-use crate::progress::elapsed;
+use crate::progress::elapsed_ms;
 use crate::scope::NameScope;
 use crate::state::{FatalKind, Position, TryState, Verdict};
 
@@ -41,7 +41,7 @@ impl Machine {
             return None;
         };
         let result = result.map_err(|(outcome, error)| self.seen_outside(index, outcome, error));
-        let ms = elapsed(since, now);
+        let ms = elapsed_ms(since, now);
         Some(self.end_call(&self.path(parent), tried.attempts, result, now, ms, false))
     }
 
@@ -142,13 +142,13 @@ impl Machine {
     }
 
     fn outputs(&self, index: usize) -> Result<Value, ExpectProblem> {
-        let outputs = self.rendered(index)?;
+        let outputs = self.render_outputs(index)?;
         self.check_outputs(index, &outputs)?;
         Ok(outputs)
     }
 
     /// Renders the outputs of a frame.
-    pub(crate) fn rendered(&self, index: usize) -> Result<Value, Failure> {
+    pub(crate) fn render_outputs(&self, index: usize) -> Result<Value, Failure> {
         let frame = &self.frames[index];
         let Some(view) = self.view(index, None) else {
             return Ok(Value::Null);
@@ -163,7 +163,7 @@ impl Machine {
                 }
                 Value::Object(map)
             }
-            None => unnamed(&frame.plan, &view),
+            None => unnamed_outputs(&frame.plan, &view),
         })
     }
 
@@ -177,14 +177,14 @@ impl Machine {
             outcome,
             outputs,
             error,
-            ms: began.map_or(0, |began| elapsed(began, now)),
+            ms: began.map_or(0, |began| elapsed_ms(began, now)),
         })
     }
 }
 
 /// Returns the outputs of a skill without `outputs`: the value of its only step, or the values of steps with
 /// an output name. A record names no outputs, so a record of several steps returns the value of each step.
-fn unnamed(plan: &Plan, view: &NameScope<'_>) -> Value {
+fn unnamed_outputs(plan: &Plan, view: &NameScope<'_>) -> Value {
     match plan.steps.as_slice() {
         several if plan.of_record && several.len() > 1 => {
             let steps = several.iter().zip(&view.frame.steps);

@@ -12,7 +12,7 @@ use crate::Path;
 use crate::call::Call;
 use crate::event::{CallEnd, CallIntent, Heal, Next};
 use crate::machine::{Divergence, Machine, Todo};
-use crate::progress::{elapsed, misplaced, tolerated};
+use crate::progress::{elapsed_ms, misplaced_event, tolerated_value};
 use crate::size::size;
 use crate::state::{Fatal, FatalKind, Phase, Position, TryState};
 
@@ -25,14 +25,17 @@ impl Machine {
         let at = self.locate(&begun.path)?;
         let judging = matches!(*begun.call, Call::Condition);
         let verifying = matches!(*begun.call, Call::Expect { .. });
-        if verifying != self.tried(at)?.held.is_some() {
-            return Err(misplaced(
+        if verifying != self.current_try(at)?.held.is_some() {
+            return Err(misplaced_event(
                 &begun.path,
                 "began a check without a result, or a call before its result was checked",
             ));
         }
-        if !matches!(self.tried(at)?.state, TryState::Idle | TryState::Ready) {
-            return Err(misplaced(
+        if !matches!(
+            self.current_try(at)?.state,
+            TryState::Idle | TryState::Ready
+        ) {
+            return Err(misplaced_event(
                 &begun.path,
                 "began a call while another one was in flight",
             ));
@@ -40,13 +43,16 @@ impl Machine {
         self.open_item(at)?;
         let state = self.state(at);
         if !state.phase.is_open() {
-            return Err(misplaced(&begun.path, "began a call after it had ended"));
+            return Err(misplaced_event(
+                &begun.path,
+                "began a call after it had ended",
+            ));
         }
         state.started_at.get_or_insert(now);
         if !judging && at.item.is_none() {
             state.judged = Some(true);
         }
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         if !judging {
             tried.judged = Some(true);
         }
@@ -66,7 +72,11 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn ended(&mut self, now: Timestamp, ended: &CallEnd) -> Result<(), Divergence> {
+    pub(crate) fn apply_call_end(
+        &mut self,
+        now: Timestamp,
+        ended: &CallEnd,
+    ) -> Result<(), Divergence> {
         let at = self.locate(&ended.path)?;
         if ended.attempt == 0 {
             self.open_item(at)?;
@@ -75,7 +85,7 @@ impl Machine {
         if self.is_wait(at) {
             self.unpause(now, at.frame);
         }
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let fits = match &tried.state {
             TryState::Calling { .. } | TryState::Inside { .. } => tried.attempts == ended.attempt,
             TryState::Idle | TryState::Ready => ended.attempt == 0,
@@ -86,7 +96,10 @@ impl Machine {
             | TryState::Skipped => false,
         };
         if !fits {
-            return Err(misplaced(&ended.path, "ended a call that had not begun"));
+            return Err(misplaced_event(
+                &ended.path,
+                "ended a call that had not begun",
+            ));
         }
         if ended.error.is_some() {
             tried.failure.clone_from(&ended.error);
@@ -103,17 +116,17 @@ impl Machine {
                 self.follow(now, at, failure, ended.attempt, next)?;
                 // A value that breaks a post-condition is dropped; one that was not checked is kept.
                 if failure.class == FailureClass::Invalid {
-                    self.tried(at)?.held = None;
+                    self.current_try(at)?.held = None;
                 }
                 Ok(())
             }
             (None, Next::Verify { of }) => self.hold(now, at, *of, ended),
-            (None, Next::Judged) => self.judged(now, at, ended.value.as_deref()),
+            (None, Next::Judged) => self.apply_verdict(now, at, ended.value.as_deref()),
             (None, _) => {
                 self.note_called(at, &ended.called);
                 let value = ended.value.clone().unwrap_or_default();
                 self.results = self.results.saturating_add(size(&value));
-                let tried = self.tried(at)?;
+                let tried = self.current_try(at)?;
                 tried.held = None;
                 tried.state = TryState::Ended(Ok(value));
                 self.try_over(now, at)
@@ -146,14 +159,14 @@ impl Machine {
     }
 
     /// Applies the worker's verdict on the condition of a step or an item.
-    fn judged(
+    fn apply_verdict(
         &mut self,
         now: Timestamp,
         at: Position,
         value: Option<&Value>,
     ) -> Result<(), Divergence> {
         let verdict = Some(value == Some(&Value::Bool(true)));
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         tried.attempts = 0;
         tried.retries = 0;
         if at.item.is_none() {
@@ -161,18 +174,18 @@ impl Machine {
         } else {
             tried.judged = verdict;
         }
-        self.again(now, at)
+        self.retry_step(now, at)
     }
 
     /// Begins a try again. A step starts over with its condition and its question, whose results are kept; an
     /// item of a loop begins at once, or fails if the run is stopped.
-    pub(crate) fn again(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
-        self.tried(at)?.state = TryState::Ready;
+    pub(crate) fn retry_step(&mut self, now: Timestamp, at: Position) -> Result<(), Divergence> {
+        self.current_try(at)?.state = TryState::Ready;
         if at.item.is_none() {
             return self.reopen(at);
         }
         if let Some(failure) = self.stopped_in(at.frame).cloned() {
-            return self.failed(now, at, &failure, FatalKind::Error);
+            return self.fail_try(now, at, &failure, FatalKind::Error);
         }
         self.todo.push_back(Todo::Item(at));
         Ok(())
@@ -189,11 +202,11 @@ impl Machine {
     ) -> Result<(), Divergence> {
         match next {
             Next::Done | Next::Judged | Next::Verify { .. } | Next::Tolerate => {
-                self.tried(at)?.state = TryState::Ended(Err(failure.clone()));
+                self.current_try(at)?.state = TryState::Ended(Err(failure.clone()));
                 self.try_over(now, at)
             }
             Next::Retry { at: until } => {
-                let tried = self.tried(at)?;
+                let tried = self.current_try(at)?;
                 if failure.class == FailureClass::Interrupted {
                     tried.cut_offs += 1;
                 } else {
@@ -203,12 +216,12 @@ impl Machine {
             }
             Next::Postponed { at: until } => self.wait(now, at, *until),
             Next::Heal(heal) => self.heal(at, failure, attempt, heal),
-            Next::Interrupt => self.failed(now, at, failure, FatalKind::Interrupted),
-            Next::Block => self.failed(now, at, failure, FatalKind::Blocked),
+            Next::Interrupt => self.fail_try(now, at, failure, FatalKind::Interrupted),
+            Next::Block => self.fail_try(now, at, failure, FatalKind::Blocked),
             Next::Fail if failure.class == FailureClass::Cancelled => {
-                self.failed(now, at, failure, FatalKind::Declined)
+                self.fail_try(now, at, failure, FatalKind::Declined)
             }
-            Next::Fail => self.failed(now, at, failure, FatalKind::Error),
+            Next::Fail => self.fail_try(now, at, failure, FatalKind::Error),
         }
     }
 
@@ -219,7 +232,7 @@ impl Machine {
         attempt: u32,
         heal: &Arc<Heal>,
     ) -> Result<(), Divergence> {
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         tried.heals = heal.ordinal;
         tried.state = TryState::Healing {
             heal: Arc::clone(heal),
@@ -228,7 +241,7 @@ impl Machine {
         };
         let mut outer = Some(at);
         while let Some(at) = outer {
-            self.tried(at)?.heals_inside += 1;
+            self.current_try(at)?.heals_inside += 1;
             outer = self.frames[at.frame].parent;
         }
         self.fresh.push(at);
@@ -237,14 +250,14 @@ impl Machine {
 
     fn wait(&mut self, now: Timestamp, at: Position, until: Timestamp) -> Result<(), Divergence> {
         if until <= now {
-            return self.again(now, at);
+            return self.retry_step(now, at);
         }
-        self.tried(at)?.state = TryState::Waiting { until };
+        self.current_try(at)?.state = TryState::Waiting { until };
         self.fresh.push(at);
         Ok(())
     }
 
-    pub(crate) fn mended(
+    pub(crate) fn apply_healed(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -254,9 +267,9 @@ impl Machine {
         let at = self.locate(path)?;
         let TryState::Healing {
             failure, attempt, ..
-        } = &self.tried(at)?.state
+        } = &self.current_try(at)?.state
         else {
-            return Err(misplaced(path, "ended a heal that had not begun"));
+            return Err(misplaced_event(path, "ended a heal that had not begun"));
         };
         let (failure, attempt) = (failure.clone(), *attempt);
         let may_have_helped = error.is_none_or(|error| error.class == FailureClass::Interrupted);
@@ -269,23 +282,23 @@ impl Machine {
         self.follow(now, at, &failure, attempt, next)
     }
 
-    pub(crate) fn woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {
+    pub(crate) fn apply_woken(&mut self, now: Timestamp, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
-        if !matches!(self.tried(at)?.state, TryState::Waiting { .. }) {
-            return Err(misplaced(path, "ended a wait that had not begun"));
+        if !matches!(self.current_try(at)?.state, TryState::Waiting { .. }) {
+            return Err(misplaced_event(path, "ended a wait that had not begun"));
         }
-        self.again(now, at)
+        self.retry_step(now, at)
     }
 
     /// Ends a try with a failure that is not tolerated.
-    pub(crate) fn failed(
+    pub(crate) fn fail_try(
         &mut self,
         now: Timestamp,
         at: Position,
         failure: &Failure,
         kind: FatalKind,
     ) -> Result<(), Divergence> {
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let harmless = match (&tried.state, &tried.held) {
             (TryState::Calling { .. }, Some(held)) => held.effects != Effects::Once,
             (TryState::Calling { effects, .. }, None) => *effects != Effects::Once,
@@ -309,21 +322,25 @@ impl Machine {
         let state = self.state(at);
         let (value, error, phase) = match state.tries.first().map(|tried| &tried.state) {
             Some(TryState::Ended(Ok(value))) => (Arc::clone(value), None, Phase::Success),
-            Some(TryState::Ended(Err(failure))) => {
-                (Arc::new(tolerated(failure)), Some(failure), Phase::Error)
-            }
-            Some(TryState::Failed(failure)) => {
-                (Arc::new(tolerated(failure)), Some(failure), Phase::Failed)
-            }
+            Some(TryState::Ended(Err(failure))) => (
+                Arc::new(tolerated_value(failure)),
+                Some(failure),
+                Phase::Error,
+            ),
+            Some(TryState::Failed(failure)) => (
+                Arc::new(tolerated_value(failure)),
+                Some(failure),
+                Phase::Failed,
+            ),
             _ => return Ok(()),
         };
         state.error = error.cloned();
         state.value = Some(value);
         // The event that ends a step has its duration; a stopped step ends without an event.
         if let (0, Some(started)) = (state.ms, state.started_at) {
-            state.ms = elapsed(started, now);
+            state.ms = elapsed_ms(started, now);
         }
-        self.over(at, phase)
+        self.end_step(at, phase)
     }
 
     pub(crate) fn item_over(&mut self, at: Position) -> Result<(), Divergence> {

@@ -147,11 +147,11 @@ mod tests {
         idle_time(&events)
     }
 
-    fn asked() -> Value {
+    fn asked_value() -> Value {
         json!({"asked": {"path": "a", "message": "go?", "default": true, "operation": {"kind": "tool"}}})
     }
 
-    fn recovered(last_sign: i64) -> Value {
+    fn recovered_value(last_sign: i64) -> Value {
         let last_sign = Timestamp::from_second(last_sign).unwrap();
         json!({"recovered": {"interrupted_at": last_sign}})
     }
@@ -167,14 +167,24 @@ mod tests {
             interrupted_ms,
         };
         let cases = [
-            (vec![(10, asked()), (14, answered.clone())], idle(4000, 0)),
-            (vec![(10, recovered(3))], idle(0, 7000)),
             (
-                vec![(10, asked()), (20, recovered(12)), (30, answered)],
+                vec![(10, asked_value()), (14, answered.clone())],
+                idle(4000, 0),
+            ),
+            (vec![(10, recovered_value(3))], idle(0, 7000)),
+            (
+                vec![
+                    (10, asked_value()),
+                    (20, recovered_value(12)),
+                    (30, answered),
+                ],
                 idle(20_000, 0),
             ),
-            (vec![(20, recovered(8)), (20, asked())], idle(0, 12_000)),
-            (vec![(10, asked()), (16, finished)], idle(6000, 0)),
+            (
+                vec![(20, recovered_value(8)), (20, asked_value())],
+                idle(0, 12_000),
+            ),
+            (vec![(10, asked_value()), (16, finished)], idle(6000, 0)),
         ];
         for (events, expected) in cases {
             assert_eq!(read(&events), expected, "{events:?}");

@@ -45,7 +45,7 @@ pub enum Ask {
         /// Maximum age of an earlier result that may be used instead.
         cache: Option<Duration>,
     },
-    /// Call the tool of a heal rule, and report the result with [`Machine::healed`].
+    /// Call the tool of a heal rule, and report the result with [`Machine::heal_event`].
     Heal {
         /// The step or item.
         path: Path,
@@ -246,7 +246,7 @@ impl Machine {
     }
 
     /// Returns how the run ended, if it has.
-    pub fn finished(&self) -> Option<&RunEnd> {
+    pub fn end(&self) -> Option<&RunEnd> {
         self.finished.as_ref()
     }
 
@@ -261,7 +261,7 @@ impl Machine {
     }
 
     /// Returns why the run is stopping, if it is.
-    pub fn stopping(&self) -> Option<&Failure> {
+    pub fn stop_reason(&self) -> Option<&Failure> {
         self.stopped.as_ref()
     }
 
@@ -277,7 +277,7 @@ impl Machine {
     }
 
     /// Returns every ask that has begun and not ended, in the order of the steps.
-    pub fn outstanding(&self) -> Vec<Ask> {
+    pub fn asks_in_flight(&self) -> Vec<Ask> {
         let mut asks = Vec::new();
         for (frame, state) in self.frames.iter().enumerate() {
             for (step, state) in state.steps.iter().enumerate() {
@@ -439,7 +439,7 @@ impl Machine {
             wants_json: planned.expect.has_schema()
                 || of_skill.is_some_and(Expectation::has_schema),
             must_call: must_call
-                .flat_map(|expect| expect.called().to_vec())
+                .flat_map(|expect| expect.called_tools().to_vec())
                 .collect(),
         })
     }

@@ -96,7 +96,7 @@ pub(crate) fn visible(waits: &[Prerequisites]) -> Vec<VisibleSteps> {
     let mut reach = Vec::new();
     for step in waves(waits).into_iter().flatten() {
         seen[step] = match &waits[step] {
-            Prerequisites::Leading(count) => leading(*count, waits, &seen, &mut reach),
+            Prerequisites::Leading(count) => leading_steps(*count, waits, &seen, &mut reach),
             Prerequisites::For(others) => union(others.iter().copied(), &seen),
         };
     }
@@ -104,7 +104,7 @@ pub(crate) fn visible(waits: &[Prerequisites]) -> Vec<VisibleSteps> {
 }
 
 /// Returns the first `count` steps and the steps that those see, since a step may wait for one below it.
-fn leading(
+fn leading_steps(
     count: usize,
     waits: &[Prerequisites],
     seen: &[VisibleSteps],

@@ -121,7 +121,7 @@ impl Machine {
         match facts.permit(&authority, tool, Some(args)) {
             Permit::Free => None,
             Permit::Ask(_) if agreed => None,
-            Permit::Ask(_) => Some(unasked(tool)),
+            Permit::Ask(_) => Some(unasked_failure(tool)),
             Permit::Denied(failure) => Some(failure),
         }
     }
@@ -142,7 +142,7 @@ impl Machine {
             .transpose()
         {
             Ok(declared) => declared,
-            Err(error) => return self.unrendered(at, "confirmation", &error),
+            Err(error) => return self.render_failure_event(at, "confirmation", &error),
         };
         let message: Vec<String> = declared.into_iter().chain(why).collect();
         Event::Asked {
@@ -154,7 +154,7 @@ impl Machine {
     }
 }
 
-fn unasked(tool: &str) -> Failure {
+fn unasked_failure(tool: &str) -> Failure {
     let message = format!("`{tool}` needs an approval, and its step could not ask for one");
     Failure::new(FailureClass::Invalid, message).hint(
         "name the tool and its arguments in the step, so that they are known before it begins",

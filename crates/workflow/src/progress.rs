@@ -45,7 +45,7 @@ impl Machine {
     /// Marks an item and its step as begun.
     pub(crate) fn open_item(&mut self, at: Position) -> Result<(), Divergence> {
         self.open(at);
-        if at.item.is_none() || self.tried(at)?.is_opened() {
+        if at.item.is_none() || self.current_try(at)?.is_opened() {
             return Ok(());
         }
         let state = self.state(at);
@@ -60,7 +60,7 @@ impl Machine {
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
             let path = self.path(at);
-            return Err(misplaced(&path, "was reopened, but is not running"));
+            return Err(misplaced_event(&path, "was reopened, but is not running"));
         }
         state.phase = Phase::Pending;
         frame.open -= 1;
@@ -69,14 +69,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends a step and queues the steps that waited for it, unless it failed for good.
-    pub(crate) fn over(&mut self, at: Position, phase: Phase) -> Result<(), Divergence> {
+    /// Ends a step and queues the steps that waited for it, unless it failed permanently.
+    pub(crate) fn end_step(&mut self, at: Position, phase: Phase) -> Result<(), Divergence> {
         let index = at.frame;
         let frame = &mut self.frames[index];
         let state = &mut frame.steps[at.step];
         if !state.phase.is_open() {
             let path = self.path(at);
-            return Err(misplaced(&path, "ended, but is not running"));
+            return Err(misplaced_event(&path, "ended, but is not running"));
         }
         state.phase = phase;
         frame.open -= 1;
@@ -146,7 +146,7 @@ impl Machine {
         &mut self.frames[at.frame].steps[at.step]
     }
 
-    pub(crate) fn tried(&mut self, at: Position) -> Result<&mut Try, Divergence> {
+    pub(crate) fn current_try(&mut self, at: Position) -> Result<&mut Try, Divergence> {
         let state = self.state(at);
         if at.item.is_none() && state.tries.is_empty() {
             state.tries.push(Try::default());
@@ -164,16 +164,16 @@ impl Machine {
 }
 
 /// Returns the error for an event that does not fit the state of its step. `what` names the event.
-pub(crate) fn misplaced(path: &Path, what: &str) -> Divergence {
+pub(crate) fn misplaced_event(path: &Path, what: &str) -> Divergence {
     Divergence(format!("step `{path}` {what}"))
 }
 
 /// Returns the value of a step whose failure is tolerated, in the form that the seeds' detect steps expect.
-pub(crate) fn tolerated(failure: &Failure) -> Value {
+pub(crate) fn tolerated_value(failure: &Failure) -> Value {
     Value::String(format!("❌ {}", failure.message))
 }
 
 /// Returns the milliseconds between two instants, or 0 if the clock went backwards.
-pub(crate) fn elapsed(from: Timestamp, to: Timestamp) -> u64 {
+pub(crate) fn elapsed_ms(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_millisecond() - from.as_millisecond()).unwrap_or(0)
 }

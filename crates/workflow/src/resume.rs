@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use crate::Path;
 use crate::machine::{Divergence, Machine, Todo};
 use crate::order::Prerequisites;
-use crate::progress::misplaced;
+use crate::progress::misplaced_event;
 use crate::state::{Phase, Position, TryState, Verdict};
 
 impl Machine {
-    pub(crate) fn resumed(&mut self, now: Timestamp) {
+    pub(crate) fn apply_resumed(&mut self, now: Timestamp) {
         self.finished = None;
         self.stopped = None;
         self.todo.clear();
@@ -24,7 +24,7 @@ impl Machine {
     }
 
     /// Resumes a failed nested skill in another try of its step.
-    pub(crate) fn continued(
+    pub(crate) fn continue_nested(
         &mut self,
         now: Timestamp,
         path: &Path,
@@ -32,17 +32,17 @@ impl Machine {
         until: Option<Timestamp>,
     ) -> Result<(), Divergence> {
         let at = self.locate(path)?;
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let inner = tried.inner.filter(|_| tried.state == TryState::Ready);
         let frame = match inner {
             Some(frame) if self.frames[frame].left => frame,
-            _ => return Err(misplaced(path, "was resumed, but had not failed")),
+            _ => return Err(misplaced_event(path, "was resumed, but had not failed")),
         };
         self.open_item(at)?;
         if !self.state(at).phase.is_open() {
-            return Err(misplaced(path, "was resumed after it had ended"));
+            return Err(misplaced_event(path, "was resumed after it had ended"));
         }
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         tried.attempts = attempt;
         tried.state = TryState::Inside { frame, since: now };
         let heals = tried.heals;
@@ -125,7 +125,7 @@ impl Machine {
     /// Resumes a nested skill where it ended.
     fn go_on_inside(&mut self, now: Timestamp, at: Position, frame: usize) {
         let since = self.state(at).started_at.unwrap_or_default();
-        if let Ok(tried) = self.tried(at) {
+        if let Ok(tried) = self.current_try(at) {
             tried.state = TryState::Inside { frame, since };
         }
         self.renew(frame, now);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::event::{CallEnd, Event, Next};
 use crate::placeholder::{rekey, rekey_text};
-use crate::progress::tolerated;
+use crate::progress::tolerated_value;
 use crate::{Path, Plan};
 
 /// Returns the results of the steps before `from` in an earlier run, for a run with this nonce. A step that
@@ -22,7 +22,7 @@ pub fn reuse(plan: &Plan, events: &[Event], from: &str, nonce: &str) -> Vec<Even
         return Vec::new();
     };
     let old = nonce_of(events);
-    let mut called = called(events);
+    let mut called = called_tools(events);
     let is_before = |at: usize| {
         let waited_for = plan.steps[from].visible.contains(at);
         waited_for || at < from && !plan.steps[at].visible.contains(from)
@@ -32,7 +32,7 @@ pub fn reuse(plan: &Plan, events: &[Event], from: &str, nonce: &str) -> Vec<Even
         .filter(|(at, _)| is_before(*at))
         .filter_map(|(_, planned)| {
             let id = &planned.step.id;
-            let ending = events.iter().rev().find_map(|event| ending(event, id));
+            let ending = events.iter().rev().find_map(|event| step_end(event, id));
             let (mut value, mut error) = ending?;
             if let Some(value) = &mut value {
                 rekey(value, old, nonce);
@@ -62,7 +62,7 @@ fn nonce_of(events: &[Event]) -> &str {
 }
 
 /// Returns the tools that were called successfully, by the outermost step that called them.
-fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
+fn called_tools(events: &[Event]) -> HashMap<&str, Vec<String>> {
     let mut begun: HashMap<&Path, &str> = HashMap::new();
     let mut called: HashMap<&str, Vec<String>> = HashMap::new();
     for event in events {
@@ -112,7 +112,7 @@ fn called(events: &[Event]) -> HashMap<&str, Vec<String>> {
 type StepEnd = (Option<Value>, Option<Failure>);
 
 /// Returns the result of a step, if `event` ends it well.
-fn ending(event: &Event, step: &str) -> Option<StepEnd> {
+fn step_end(event: &Event, step: &str) -> Option<StepEnd> {
     let is = |path: &Path| path.as_str() == step;
     match event {
         Event::Reused {
@@ -152,7 +152,9 @@ fn ending(event: &Event, step: &str) -> Option<StepEnd> {
 fn ended_well(ended: &CallEnd) -> Option<StepEnd> {
     match (&ended.next, &ended.error) {
         (Next::Done, None) => Some((ended.value.as_deref().cloned(), None)),
-        (Next::Tolerate, Some(failure)) => Some((Some(tolerated(failure)), Some(failure.clone()))),
+        (Next::Tolerate, Some(failure)) => {
+            Some((Some(tolerated_value(failure)), Some(failure.clone())))
+        }
         _ => None,
     }
 }

@@ -142,7 +142,7 @@ pub(crate) enum Phase {
     /// Failed, and the failure is tolerated.
     Error,
     Skipped,
-    /// Failed for good: steps that wait for it never begin.
+    /// Failed permanently: steps that wait for it never begin.
     Failed,
     /// A person declined it, or the run was stopped before the answer.
     Refused,
@@ -182,8 +182,8 @@ pub(crate) struct Try {
 }
 
 impl Try {
-    /// Returns the failure that ended it for good, if any.
-    pub(crate) fn failed(&self) -> Option<&Failure> {
+    /// Returns the failure that ended it permanently, if any.
+    pub(crate) fn final_failure(&self) -> Option<&Failure> {
         let TryState::Failed(failure) = &self.state else {
             return None;
         };

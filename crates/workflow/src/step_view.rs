@@ -12,13 +12,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::Next;
-use crate::progress::elapsed;
+use crate::progress::elapsed_ms;
 
 /// Maximum number of failed items that are named.
-pub(crate) const MOST_FAILED: usize = 100;
+pub(crate) const MAX_FAILED: usize = 100;
 
 /// Returns the view of a step that has not begun.
-pub(crate) fn pending(id: String, kind: &str) -> StepView {
+pub(crate) fn pending_view(id: String, kind: &str) -> StepView {
     StepView {
         id,
         kind: kind.to_owned(),
@@ -60,7 +60,7 @@ impl StepChanges for StepView {
         self.status = status;
         self.reason = None;
         self.until = None;
-        self.duration_ms = self.started_at.map(|started| elapsed(started, at));
+        self.duration_ms = self.started_at.map(|started| elapsed_ms(started, at));
     }
 
     fn succeed(&mut self, at: Timestamp, value: Value) {

@@ -12,11 +12,11 @@ use serde_json::Value;
 use crate::Path;
 use crate::call::{Call, ExpectLevel};
 use crate::code::Code;
-use crate::cut_off::MOST_CUT_OFFS;
+use crate::cut_off::MAX_CUT_OFFS;
 use crate::event::{CallEnd, CallIntent, Event, Next};
 use crate::expect::{ExpectProblem, false_expectation_failure};
 use crate::machine::{Ask, Divergence, Machine};
-use crate::progress::misplaced;
+use crate::progress::misplaced_event;
 use crate::state::{HeldValue, Position, TryState, Verdict};
 
 /// The end of a try: its value, its failure and what follows.
@@ -24,7 +24,7 @@ pub(crate) type TryEnd = (Option<Arc<Value>>, Option<Failure>, Next);
 
 impl Machine {
     /// Returns the value that the worker is checking for a try.
-    pub(crate) fn verifying(&self, at: Position) -> Option<&Arc<HeldValue>> {
+    pub(crate) fn value_in_check(&self, at: Position) -> Option<&Arc<HeldValue>> {
         let state = &self.frames[at.frame].steps[at.step];
         let tried = state.tries.get(at.item.unwrap_or(0))?;
         let asked = matches!(&tried.state, TryState::Calling { call, .. }
@@ -71,7 +71,7 @@ impl Machine {
                 let next = self.next(now, at, &failure, false);
                 return (None, Some(failure), next);
             }
-            Err(failure) => Err(raised(source, failure).into()),
+            Err(failure) => Err(evaluation_failure(source, failure).into()),
         };
         self.decide_checked(at, &held.value, checked, now)
     }
@@ -119,7 +119,7 @@ impl Machine {
         ended: &CallEnd,
     ) -> Result<(), Divergence> {
         let value = ended.value.clone().unwrap_or_default();
-        let tried = self.tried(at)?;
+        let tried = self.current_try(at)?;
         let held = match (&tried.state, &tried.held) {
             (TryState::Calling { .. }, Some(held)) => HeldValue {
                 of,
@@ -149,14 +149,14 @@ impl Machine {
                 ms: ended.ms,
             },
             _ => {
-                return Err(misplaced(
+                return Err(misplaced_event(
                     &ended.path,
                     "ended a call whose result cannot be checked",
                 ));
             }
         };
         tried.held = Some(Arc::new(held));
-        self.again(now, at)
+        self.retry_step(now, at)
     }
 
     /// Returns the code with which the worker checks a value.
@@ -220,7 +220,7 @@ impl Machine {
             Ok(Value::Bool(true)) => (None, Next::Done),
             Ok(_) => (Some(false_expectation_failure(source)), Next::Fail),
             Err(failure) if self.is_cut_off(index, &failure) => {
-                let again = failure.class == FailureClass::Interrupted && attempt <= MOST_CUT_OFFS;
+                let again = failure.class == FailureClass::Interrupted && attempt <= MAX_CUT_OFFS;
                 let next = if again {
                     Next::Retry { at: now }
                 } else {
@@ -228,7 +228,7 @@ impl Machine {
                 };
                 (Some(certain(failure)), next)
             }
-            Err(failure) => (Some(raised(source, failure)), Next::Fail),
+            Err(failure) => (Some(evaluation_failure(source, failure)), Next::Fail),
         };
         Event::Ended(CallEnd {
             path: Path::of_outputs(&frame.prefix),
@@ -303,7 +303,7 @@ impl Machine {
         let Verdict::Asked { at } = frame.verdict else {
             return None;
         };
-        let outputs = self.rendered(index).ok()?;
+        let outputs = self.render_outputs(index).ok()?;
         let source = frame.plan.expect.that();
         Some(self.output_scope(index, &outputs)?.code(source, at))
     }
@@ -316,7 +316,7 @@ fn certain(mut failure: Failure) -> Failure {
 }
 
 /// Returns the failure for an expression that could not be evaluated.
-fn raised(source: &str, failure: Failure) -> Failure {
+fn evaluation_failure(source: &str, failure: Failure) -> Failure {
     let message = format!("expected `{source}`: {}", failure.message);
     Failure {
         hint: failure.hint,

@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::event::{Answer, CallEnd, CallIntent, Event, Next, RunEnd};
-use crate::step_view::{MOST_FAILED, StepChanges, pending, step_error};
+use crate::step_view::{MAX_FAILED, StepChanges, pending_view, step_error};
 use crate::{Path, Plan};
 
 /// Maximum number of items of a loop whose inner steps are shown.
-const MOST_ITEMS: usize = 50;
+const MAX_ITEMS: usize = 50;
 
 /// Returns the views of the steps of a run. `nested` has the plans of the skills that the run entered; if one
 /// is missing, only those of its steps that have begun are shown.
@@ -72,7 +72,7 @@ impl<'a> ViewBuilder<'a> {
     fn take_in(&mut self, at: Timestamp, event: &Event) {
         match event {
             Event::Begun(begun) => self.begin_call(at, begun),
-            Event::Ended(ended) => self.ended(at, ended),
+            Event::Ended(ended) => self.end_call(at, ended),
             Event::Listed {
                 path,
                 step_type,
@@ -113,7 +113,7 @@ impl<'a> ViewBuilder<'a> {
                 };
                 view.reason = Some("taken over from the earlier run".to_owned());
             }),
-            Event::Skipped { path, reason } => self.skipped(path, reason),
+            Event::Skipped { path, reason } => self.skip_step(path, reason),
             Event::Asked { path, message, .. } => {
                 self.on_step(path, |view| view.wait(StepStatus::Waiting, message.clone()));
             }
@@ -126,7 +126,7 @@ impl<'a> ViewBuilder<'a> {
             }),
             Event::Healed { path, next, .. } => self.on_step(path, |view| view.follow(at, next)),
             Event::Woken { path } => self.on_step(path, |view| view.status = StepStatus::Running),
-            Event::Entered { path, revision, .. } => self.entered(path, revision),
+            Event::Entered { path, revision, .. } => self.reset_steps(path, revision),
             Event::Continued { path, .. } => self.on_step(path, |view| {
                 view.status = StepStatus::Running;
                 view.reason = None;
@@ -134,7 +134,7 @@ impl<'a> ViewBuilder<'a> {
             }),
             Event::Expired { path, .. } => {
                 if let Subject::Step(id) = about(path) {
-                    self.stopped(
+                    self.end_waiting(
                         at,
                         &format!("{id}/"),
                         "its skill stopped before the approval was answered",
@@ -142,8 +142,8 @@ impl<'a> ViewBuilder<'a> {
                 }
             }
             Event::Finished(finished) => {
-                self.stopped(at, "", "the run stopped before the approval was answered");
-                self.abandoned(at, finished);
+                self.end_waiting(at, "", "the run stopped before the approval was answered");
+                self.fail_running(at, finished);
             }
             Event::Agent { .. }
             | Event::Prepared(_)
@@ -169,7 +169,7 @@ impl<'a> ViewBuilder<'a> {
                 let step = plan.and_then(|plan| plan.step(&id[split..]));
                 let kind = step.map_or("", |step| step.kind.key());
                 self.index.insert(id.clone(), self.seen.len());
-                self.seen.push(pending(id, kind));
+                self.seen.push(pending_view(id, kind));
                 self.seen.len() - 1
             }
         };
@@ -191,7 +191,7 @@ impl<'a> ViewBuilder<'a> {
         });
     }
 
-    fn ended(&mut self, at: Timestamp, ended: &CallEnd) {
+    fn end_call(&mut self, at: Timestamp, ended: &CallEnd) {
         match about(&ended.path) {
             Subject::Outputs => {}
             Subject::Item(step) => {
@@ -200,7 +200,7 @@ impl<'a> ViewBuilder<'a> {
                     items.done += 1;
                     items.failed += usize::from(ended.error.is_some());
                     let failed = item.filter(|_| ended.error.is_some());
-                    if items.failed_items.len() < MOST_FAILED {
+                    if items.failed_items.len() < MAX_FAILED {
                         items.failed_items.extend(failed);
                     }
                 }
@@ -225,7 +225,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    fn skipped(&mut self, path: &Path, reason: &str) {
+    fn skip_step(&mut self, path: &Path, reason: &str) {
         match about(path) {
             Subject::Outputs => {}
             Subject::Item(step) => {
@@ -238,7 +238,7 @@ impl<'a> ViewBuilder<'a> {
     }
 
     /// Resets the steps of a nested skill that begins, because it may have begun before.
-    fn entered(&mut self, path: &Path, revision: &str) {
+    fn reset_steps(&mut self, path: &Path, revision: &str) {
         let prefix = format!("{}/", path.without_attempts());
         for view in &mut self.seen {
             if view.id.starts_with(&prefix) {
@@ -246,7 +246,7 @@ impl<'a> ViewBuilder<'a> {
                 let attempts = view.attempts;
                 *view = StepView {
                     attempts,
-                    ..pending(id, &kind)
+                    ..pending_view(id, &kind)
                 };
             }
         }
@@ -257,7 +257,7 @@ impl<'a> ViewBuilder<'a> {
     }
 
     /// Fails the steps that were running when a run without a driver ended.
-    fn abandoned(&mut self, at: Timestamp, finished: &RunEnd) {
+    fn fail_running(&mut self, at: Timestamp, finished: &RunEnd) {
         let going_on = |view: &&mut StepView| view.status == StepStatus::Running;
         let Some(error) = &finished.error else {
             return;
@@ -268,7 +268,7 @@ impl<'a> ViewBuilder<'a> {
     }
 
     /// Ends the steps below a prefix that were waiting when it was stopped.
-    fn stopped(&mut self, at: Timestamp, prefix: &str, reason: &str) {
+    fn end_waiting(&mut self, at: Timestamp, prefix: &str, reason: &str) {
         let inside = |view: &&mut StepView| view.id.starts_with(prefix);
         for view in self.seen.iter_mut().filter(inside) {
             match (view.status, &view.error) {
@@ -294,7 +294,7 @@ impl<'a> ViewBuilder<'a> {
             let id = format!("{prefix}{}", step.id);
             let known = here.iter().position(|view| view.id == id);
             behind = known.unwrap_or_else(|| {
-                here.insert(behind, pending(id, step.kind.key()));
+                here.insert(behind, pending_view(id, step.kind.key()));
                 behind
             }) + 1;
         }
@@ -325,7 +325,7 @@ impl<'a> ViewBuilder<'a> {
             .collect();
         items.sort_unstable();
         items.dedup();
-        items.truncate(MOST_ITEMS);
+        items.truncate(MAX_ITEMS);
         items
             .into_iter()
             .map(|item| format!("{id}[{item}]"))

@@ -5,7 +5,7 @@
 //! nothing here knows which.
 
 use deft_model::{Failure, FailureClass};
-use deft_schedule::{LengthError, after, parse_at, parse_length};
+use deft_schedule::{LengthError, instant_after, parse_at, parse_length};
 use deft_template::Template;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -34,7 +34,7 @@ impl Machine {
         if until {
             instant(&value, &self.zone_of(view))
         } else {
-            length(&value).and_then(|length| after(now, length).map_err(|e| unreadable(&e)))
+            length(&value).and_then(|length| instant_after(now, length).map_err(|e| unreadable(&e)))
         }
     }
 
@@ -51,7 +51,7 @@ impl Machine {
     }
 
     /// Returns the event that ends a wait.
-    pub fn waited(&self, path: &Path, now: Timestamp) -> Option<Event> {
+    pub fn wait_end_event(&self, path: &Path, now: Timestamp) -> Option<Event> {
         let at = self.locate(path).ok()?;
         let tried = self.frames[at.frame].steps[at.step]
             .tries
@@ -60,7 +60,7 @@ impl Machine {
             return None;
         };
         let until = wait_of(&tried.state)?;
-        let ms = crate::progress::elapsed(*since, now);
+        let ms = crate::progress::elapsed_ms(*since, now);
         let value = json!(until.to_string());
         Some(self.end_call(path, tried.attempts, Ok(value), now, ms, false))
     }

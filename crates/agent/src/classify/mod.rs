@@ -20,13 +20,13 @@ pub(crate) use words::{fold, in_word};
 
 /// Number of bytes of a message that are searched. A request that a person wrote is shorter; the rest of a
 /// longer message was pasted.
-const MAX_LOOKED_AT: usize = 20_000;
+const MAX_SEARCHED_CHARS: usize = 20_000;
 
 /// Marks a gap in a keyword, in which a few words may stand: `send * at <time>`.
 const GAP: &str = " * ";
 
 /// Maximum length of the text in a gap, in bytes.
-const LONGEST_GAP: usize = 120;
+const MAX_GAP_LEN: usize = 120;
 
 /// The properties of a playbook that are needed to match it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,11 +216,11 @@ impl Classifier {
 
     /// Returns the playbooks that match a message.
     pub fn classify(&self, message: &str, limits: &MatchLimits) -> Classification {
-        let text = fold(&message[..message.floor_char_boundary(MAX_LOOKED_AT)]);
+        let text = fold(&message[..message.floor_char_boundary(MAX_SEARCHED_CHARS)]);
         let mut found: HashMap<usize, Vec<&str>> = HashMap::new();
         for Keyword {
             playbook, place, ..
-        } in self.found(&text)
+        } in self.find_keywords(&text)
         {
             let keyword = self.playbooks[*playbook].keywords[*place].trim();
             found.entry(*playbook).or_default().push(keyword);
@@ -234,7 +234,7 @@ impl Classifier {
     }
 
     /// Returns the keywords in a text, in the order in which they begin there.
-    fn found(&self, text: &str) -> Vec<&Keyword> {
+    fn find_keywords(&self, text: &str) -> Vec<&Keyword> {
         let mut hits = Hits::new();
         for (pattern, start, end) in self.hits(text, false) {
             hits.entry(pattern).or_default().push((start, end));
@@ -302,7 +302,7 @@ fn is_gap(text: &str, from: usize, to: usize) -> bool {
         return false;
     };
     let ends = [". ", "! ", "? ", "; "];
-    between.len() <= LONGEST_GAP && !ends.iter().any(|end| between.contains(end))
+    between.len() <= MAX_GAP_LEN && !ends.iter().any(|end| between.contains(end))
 }
 
 /// Returns the sort key of a match: the higher priority first, then more keywords, then the id.

@@ -63,7 +63,7 @@ enum Placeholder {
 impl Placeholder {
     const ALL: [Self; 3] = [Self::Number, Self::Time, Self::Day];
 
-    fn written(self) -> &'static str {
+    fn words(self) -> &'static str {
         match self {
             Self::Number => "<n>",
             Self::Time => "<time>",
@@ -85,7 +85,7 @@ impl Placeholder {
 pub(super) fn pattern(keyword: &str) -> (String, bool) {
     let placeholder = |word: &str| {
         let mut all = Placeholder::ALL.into_iter();
-        all.find(|placeholder| word.starts_with(placeholder.written()))
+        all.find(|placeholder| word.starts_with(placeholder.words()))
     };
     if !keyword.contains(' ') {
         return (keyword.to_owned(), false);
@@ -97,7 +97,7 @@ pub(super) fn pattern(keyword: &str) -> (String, bool) {
             format!(
                 "{}{}",
                 placeholder.mark(),
-                &word[placeholder.written().len()..]
+                &word[placeholder.words().len()..]
             )
         }
         None => word.to_owned(),
@@ -182,7 +182,7 @@ fn clock(text: &str) -> usize {
 /// Returns the length of the number that a text begins with, or 0.
 fn number(text: &str) -> usize {
     match digits(text) {
-        0 => written(text),
+        0 => number_length(text),
         length => length,
     }
 }
@@ -201,7 +201,7 @@ fn digits(text: &str) -> usize {
 }
 
 /// Returns the length of a number in words: `five`, `forty-five`.
-fn written(text: &str) -> usize {
+fn number_length(text: &str) -> usize {
     let first = word(text);
     if first == 0 {
         return 0;
@@ -226,10 +226,10 @@ fn word(text: &str) -> usize {
 mod tests {
     use super::{General, Placeholder, pattern};
 
-    fn shown(text: &str) -> String {
+    fn show_marks(text: &str) -> String {
         let all = Placeholder::ALL.into_iter();
         all.fold(text.to_owned(), |text, it| {
-            text.replace(it.mark(), it.written())
+            text.replace(it.mark(), it.words())
         })
     }
 
@@ -253,7 +253,7 @@ mod tests {
             ("five-star", "<n>-star"),
             ("", ""),
         ] {
-            assert_eq!(shown(&General::from_text(text).text), expected);
+            assert_eq!(show_marks(&General::from_text(text).text), expected);
         }
     }
 
@@ -279,7 +279,7 @@ mod tests {
             ("<n>min", None),
         ] {
             let (found, general) = pattern(keyword);
-            let found = general.then(|| shown(&found));
+            let found = general.then(|| show_marks(&found));
             assert_eq!(found.as_deref(), expected, "{keyword}");
         }
     }

@@ -18,10 +18,10 @@ impl Machine {
         match &event.what {
             EventKind::Began(setup) => self.begin(agent, setup),
             EventKind::Unable { failure } => {
-                self.prepared(agent)?.state = CallState::Unable(failure.clone());
+                self.call_in_preparation(agent)?.state = CallState::Unable(failure.clone());
                 Ok(())
             }
-            EventKind::Asked { turn } => self.asked(agent, *turn),
+            EventKind::Asked { turn } => self.apply_request(agent, *turn),
             EventKind::Replied {
                 turn,
                 reply,
@@ -31,7 +31,7 @@ impl Machine {
             } => self.has_replied(agent, *turn, reply, commands, *ms),
             EventKind::Silent { turn, failure } => {
                 let turn = self.turn(agent, *turn, |state| *state == TurnState::Asked)?;
-                turn.state = TurnState::Silent(failure.clone());
+                turn.state = TurnState::NoReply(failure.clone());
                 Ok(())
             }
             EventKind::Returned {
@@ -41,19 +41,19 @@ impl Machine {
                 error,
                 ms,
             } => self.has_returned(agent, (*turn, *call), value.as_ref(), error.as_ref(), *ms),
-            EventKind::Offered { turn, tools } => self.offered(agent, *turn, tools),
-            EventKind::Reminded { turn, text } => self.reminded(agent, *turn, text),
+            EventKind::Offered { turn, tools } => self.apply_offer(agent, *turn, tools),
+            EventKind::Reminded { turn, text } => self.apply_reminder(agent, *turn, text),
             EventKind::Rejected {
                 turn,
                 failure,
                 text,
-            } => self.rejected(agent, *turn, failure, text),
+            } => self.apply_rejection(agent, *turn, failure, text),
             EventKind::Finished(finished) => {
-                let agent = self.living(agent)?;
+                let agent = self.index_of_running(agent)?;
                 self.agents[agent].finished = Some(finished.clone());
                 Ok(())
             }
-            EventKind::Reopened => self.reopened(agent),
+            EventKind::Reopened => self.apply_reopening(agent),
             EventKind::Told { .. }
             | EventKind::Question { .. }
             | EventKind::Answered { .. }
@@ -72,7 +72,7 @@ impl Machine {
                 text,
                 ..
             } => {
-                let told = CallEnd::Told {
+                let told = CallEnd::TextReply {
                     how: *how,
                     text: text.clone(),
                 };
@@ -162,10 +162,10 @@ impl Machine {
 
     fn begin(&mut self, address: &Address, setup: &Setup) -> Result<(), Divergence> {
         if self.places.contains_key(address) {
-            return Err(misplaced(address, "begins twice"));
+            return Err(misplaced_event(address, "begins twice"));
         }
         if !address.is_root() {
-            self.prepared(address)?.state = CallState::Inside;
+            self.call_in_preparation(address)?.state = CallState::Running;
         }
         self.places.insert(address.clone(), self.agents.len());
         self.agents.push(Agent::new(address.clone(), setup));
@@ -173,25 +173,25 @@ impl Machine {
     }
 
     /// Returns the call whose agent is being prepared.
-    fn prepared(&mut self, address: &Address) -> Result<&mut Call, Divergence> {
-        let unknown = || misplaced(address, "was not dispatched");
+    fn call_in_preparation(&mut self, address: &Address) -> Result<&mut Call, Divergence> {
+        let unknown = || misplaced_event(address, "was not dispatched");
         let (parent, turn, call) = address.parent().ok_or_else(unknown)?;
         self.call(&parent, (turn, call), |state| {
             *state == CallState::Preparing
         })
     }
 
-    fn asked(&mut self, address: &Address, turn: u32) -> Result<(), Divergence> {
-        let place = self.living(address)?;
+    fn apply_request(&mut self, address: &Address, turn: u32) -> Result<(), Divergence> {
+        let place = self.index_of_running(address)?;
         let agent = &mut self.agents[place];
         let open = agent
             .turns
             .last()
             .is_some_and(|turn| turn.reply().is_none());
         if open || agent.turns.len() + 1 != turn as usize {
-            return Err(misplaced(address, "asks out of turn"));
+            return Err(misplaced_event(address, "asks out of turn"));
         }
-        agent.turns.push(Turn::asked());
+        agent.turns.push(Turn::new_request());
         self.note(place, None);
         Ok(())
     }
@@ -205,8 +205,9 @@ impl Machine {
         ms: u64,
     ) -> Result<(), Divergence> {
         let asked = |state: &TurnState| *state == TurnState::Asked;
-        self.turn(address, turn, asked)?.replied(reply, commands);
-        let place = self.living(address)?;
+        self.turn(address, turn, asked)?
+            .record_reply(reply, commands);
+        let place = self.index_of_running(address)?;
         self.agents[place].ms = self.agents[place].ms.saturating_add(ms);
         Ok(())
     }
@@ -223,7 +224,7 @@ impl Machine {
                 CallState::Pending | CallState::Answered { yes: false, .. }
             )
         };
-        self.call(address, at, open)?.state = CallState::Over(told);
+        self.call(address, at, open)?.state = CallState::Ended(told);
         Ok(())
     }
 
@@ -238,23 +239,28 @@ impl Machine {
         let call = self.call(address, at, |state| {
             matches!(
                 state,
-                CallState::Calling | CallState::Inside | CallState::Unable(_)
+                CallState::Calling | CallState::Running | CallState::Unable(_)
             )
         })?;
-        call.state = CallState::Over(match error {
+        call.state = CallState::Ended(match error {
             Some(failure) => CallEnd::Failed(failure.clone()),
             None => CallEnd::Value(value.cloned().unwrap_or_default()),
         });
-        let place = self.living(address)?;
+        let place = self.index_of_running(address)?;
         let agent = &mut self.agents[place];
         agent.ms = agent.ms.saturating_add(ms);
         Ok(())
     }
 
-    fn reminded(&mut self, address: &Address, turn: u32, text: &str) -> Result<(), Divergence> {
-        let place = self.living(address)?;
+    fn apply_reminder(
+        &mut self,
+        address: &Address,
+        turn: u32,
+        text: &str,
+    ) -> Result<(), Divergence> {
+        let place = self.index_of_running(address)?;
         let agent = &self.agents[place];
-        let required = !agent.reminded_of_calls && !self.missing(agent).is_empty();
+        let required = !agent.reminded_of_calls && !self.missing_calls(agent).is_empty();
         let of_commands = !required && wrote_commands(agent);
         let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
         self.turn(address, turn, replied)?.reminder = Some(Reminder {
@@ -269,18 +275,23 @@ impl Machine {
         Ok(())
     }
 
-    fn offered(&mut self, address: &Address, turn: u32, tools: &[Offer]) -> Result<(), Divergence> {
+    fn apply_offer(
+        &mut self,
+        address: &Address,
+        turn: u32,
+        tools: &[Offer],
+    ) -> Result<(), Divergence> {
         let replied = |state: &TurnState| matches!(state, TurnState::Replied(_));
         self.turn(address, turn, replied)?;
-        let place = self.living(address)?;
+        let place = self.index_of_running(address)?;
         self.agents[place].open(tools);
         Ok(())
     }
 
-    fn reopened(&mut self, address: &Address) -> Result<(), Divergence> {
+    fn apply_reopening(&mut self, address: &Address) -> Result<(), Divergence> {
         let place = self.places.get(address).copied();
         let place = place.filter(|place| self.agents[*place].failure().is_some());
-        let place = place.ok_or_else(|| misplaced(address, "has not failed"))?;
+        let place = place.ok_or_else(|| misplaced_event(address, "has not failed"))?;
         let failure = self.agents[place].failure();
         if failure.is_some_and(|failure| failure.class == FailureClass::Limit) {
             self.calls_before_resume = self.calls_made();
@@ -297,14 +308,14 @@ impl Machine {
         let calls = agent.turns.last().map_or(&[][..], |turn| &turn.calls);
         let below = calls.iter().enumerate().filter_map(|(index, call)| {
             let below = *self.places.get(&super::child(agent, turn, index))?;
-            let at_work = call.state == CallState::Inside && self.agents[below].finished.is_none();
+            let at_work = call.state == CallState::Running && self.agents[below].finished.is_none();
             (at_work || call.fatal().is_some()).then_some((index, below))
         });
         let below: Vec<(usize, usize)> = below.collect();
         self.agents[place].reopen();
         for (call, below) in below {
             if let Some(call) = self.agents[place].last_call(call) {
-                call.state = CallState::Inside;
+                call.state = CallState::Running;
             }
             self.reopen(below);
         }
@@ -320,7 +331,7 @@ impl Machine {
         let call = self.call(address, at, can_begin)?;
         call.target = Some(target);
         call.state = state;
-        let place = self.living(address)?;
+        let place = self.index_of_running(address)?;
         self.note(place, Some(at.1 as usize));
         Ok(())
     }
@@ -333,12 +344,12 @@ impl Machine {
     }
 
     /// Returns the index of an agent that has not ended.
-    fn living(&self, address: &Address) -> Result<usize, Divergence> {
+    fn index_of_running(&self, address: &Address) -> Result<usize, Divergence> {
         let place = self.places.get(address).copied();
-        let place = place.ok_or_else(|| misplaced(address, "has not begun"))?;
+        let place = place.ok_or_else(|| misplaced_event(address, "has not begun"))?;
         match self.agents[place].finished {
             None => Ok(place),
-            Some(_) => Err(misplaced(address, "continues after it has ended")),
+            Some(_) => Err(misplaced_event(address, "continues after it has ended")),
         }
     }
 
@@ -349,11 +360,13 @@ impl Machine {
         number: u32,
         fits: impl Fn(&TurnState) -> bool,
     ) -> Result<&mut Turn, Divergence> {
-        let place = self.living(address)?;
+        let place = self.index_of_running(address)?;
         let turns = &mut self.agents[place].turns;
         let last = turns.len() == number as usize;
         let turn = turns.last_mut().filter(|turn| last && fits(&turn.state));
-        turn.ok_or_else(|| misplaced(address, &format!("is not at this point of turn {number}")))
+        turn.ok_or_else(|| {
+            misplaced_event(address, &format!("is not at this point of turn {number}"))
+        })
     }
 
     fn call(
@@ -366,7 +379,7 @@ impl Machine {
         let calls = &mut self.turn(address, turn, replied)?.calls;
         let call_at = calls.get_mut(call as usize);
         call_at.filter(|call| fits(&call.state)).ok_or_else(|| {
-            misplaced(
+            misplaced_event(
                 address,
                 &format!("is not at this point of call {turn}.{call}"),
             )
@@ -377,11 +390,11 @@ impl Machine {
 fn can_begin(state: &CallState) -> bool {
     matches!(
         state,
-        CallState::Pending | CallState::Again | CallState::Answered { yes: true, .. }
+        CallState::Pending | CallState::Retry | CallState::Answered { yes: true, .. }
     )
 }
 
-pub(super) fn misplaced(address: &Address, what: &str) -> Divergence {
+pub(super) fn misplaced_event(address: &Address, what: &str) -> Divergence {
     if address.is_root() {
         Divergence(format!("the agent {what}"))
     } else {

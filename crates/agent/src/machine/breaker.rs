@@ -11,7 +11,7 @@ use super::state::{Agent, CallEnd, ModelCall, Target};
 use super::words;
 
 /// Maximum length of a detected loop, in calls.
-const LONGEST: usize = 4;
+const MAX_LOOP_CALLS: usize = 4;
 
 /// A call that has ended.
 #[derive(Clone, Copy)]
@@ -28,8 +28,8 @@ pub(super) fn detect_loop(agent: &Agent) -> Option<Failure> {
         0 => return None,
         repeats => repeats.max(2),
     };
-    let latest: Vec<EndedCall<'_>> = latest(agent).take(repeats * LONGEST).collect();
-    let length = (1..=LONGEST).find(|length| is_circle(&latest, *length, repeats))?;
+    let latest: Vec<EndedCall<'_>> = latest(agent).take(repeats * MAX_LOOP_CALLS).collect();
+    let length = (1..=MAX_LOOP_CALLS).find(|length| is_circle(&latest, *length, repeats))?;
     let names: Vec<String> = latest[..length].iter().rev().map(words::call).collect();
     let message = match names.as_slice() {
         [name] => format!("the call `{name}` was made {repeats} times with the same result"),

@@ -8,10 +8,10 @@
 use deft_model::{CallArgs, Effects, Failure, ModelReply, StopReason, ToolCall};
 use serde_json::Value;
 
-use super::results::returned;
+use super::results::return_event;
 use super::shown::plain;
 use super::state::{Agent, Call, CallState, ModelCall, Target, Turn};
-use super::turn::{agent_event, ask, failed, out_of_steps, spoken};
+use super::turn::{agent_event, ask, failure_event, out_of_steps, text_for_person};
 use super::{Machine, breaker, child, commands, looked_up, ordinal, words};
 use crate::event::{Event, EventKind, Interpretation};
 use crate::request::{Facts, RequestedCall, Resolution};
@@ -50,12 +50,12 @@ impl Machine {
         let number = agent.turns.len();
         turn.calls.iter().enumerate().find_map(|(index, call)| {
             let end = |result, ms| {
-                let what = returned(ordinal(number), ordinal(index), result, ms);
+                let what = return_event(ordinal(number), ordinal(index), result, ms);
                 Some(agent_event(agent, what))
             };
             match &call.state {
                 CallState::Unable(failure) => end(Err(failure.clone()), 0),
-                CallState::Inside => {
+                CallState::Running => {
                     let below = self.agent(&child(agent, number, index))?;
                     let Some(finished) = &below.finished else {
                         return self.decide_agent(below, facts);
@@ -68,10 +68,10 @@ impl Machine {
                 CallState::Pending
                 | CallState::Asking { .. }
                 | CallState::Answered { .. }
-                | CallState::Again
+                | CallState::Retry
                 | CallState::Calling
                 | CallState::Preparing
-                | CallState::Over(_) => None,
+                | CallState::Ended(_) => None,
             }
         })
     }
@@ -91,7 +91,7 @@ impl Calls<'_> {
             .iter()
             .position(|call| !call.is_over() && !call.is_busy())
         else {
-            let looked_up = || looked_up::found(self.agent, self.turn, facts);
+            let looked_up = || looked_up::offer_found_tools(self.agent, self.turn, facts);
             return (!busy).then(|| looked_up().unwrap_or_else(|| ask(self.agent)));
         };
         let untouched = self.turn.is_untouched();
@@ -123,7 +123,7 @@ impl Calls<'_> {
         let call = &self.turn.calls[index];
         match (&call.state, &call.target) {
             (CallState::Answered { yes: false, by }, Some(Target::Tool { tool, skill, .. })) => {
-                let text = words::declined(skill.as_ref().unwrap_or(tool), by);
+                let text = words::decline_text(skill.as_ref().unwrap_or(tool), by);
                 Some(self.interpretation_event(index, Interpretation::Declined, text))
             }
             (_, Some(target)) => self.begin_call(index, target.clone(), running),
@@ -175,9 +175,9 @@ impl Calls<'_> {
                     }
                 }
                 Resolution::Dispatch(dispatch) => Some(self.dispatch(index, dispatch)),
-                Resolution::Blocked(failure) => {
-                    running.is_empty().then(|| self.fail(failure.blocked()))
-                }
+                Resolution::Blocked(failure) => running
+                    .is_empty()
+                    .then(|| self.fail(failure.mark_blocked())),
             },
         }
     }
@@ -185,7 +185,7 @@ impl Calls<'_> {
     /// Takes a tool off the shelf if the model calls it while it is there.
     fn open(&self, index: usize, facts: &dyn Facts) -> Option<EventKind> {
         let want = self.turn.want(index, self.agent.setup.mode)?;
-        looked_up::called(self.agent, want, facts)
+        looked_up::offer_called_tool(self.agent, want, facts)
     }
 
     /// Asks a person, once no other call is running.
@@ -288,8 +288,8 @@ impl Calls<'_> {
         match self.turn.want(index, setup.mode) {
             Some(ModelCall::Command(written)) => match &written.problem {
                 Some(problem) => Resolution::Problem(problem.clone()),
-                None => looked_up::described(self.agent, &written.line)
-                    .or_else(|| commands::allowed(setup, &written.line))
+                None => looked_up::resolve_late_tool(self.agent, &written.line)
+                    .or_else(|| commands::resolve_without_lookup(setup, &written.line))
                     .unwrap_or_else(|| facts.resolve(setup, RequestedCall::Command(&written.line))),
             },
             Some(ModelCall::Call(call)) => self.resolve_call(call, index, facts),
@@ -306,7 +306,7 @@ impl Calls<'_> {
         let Some(offer) = setup.tools.iter().find(offered) else {
             return Resolution::Refused(words::not_offered(setup, &call.name));
         };
-        if let Some(described) = looked_up::described(self.agent, &call.name) {
+        if let Some(described) = looked_up::resolve_late_tool(self.agent, &call.name) {
             return described;
         }
         let last = index + 1 == self.turn.calls.len();
@@ -331,7 +331,7 @@ impl Calls<'_> {
     }
 
     fn fail(&self, failure: Failure) -> EventKind {
-        failed(spoken(self.agent, self.reply), failure)
+        failure_event(text_for_person(self.agent, self.reply), failure)
     }
 
     fn number(&self) -> u32 {

@@ -11,9 +11,9 @@ use crate::setup::{Offer, Setup};
 
 /// Resolves a command that needs no lookup: it is refused if it names a skill that the agent may not use, and
 /// `get_skill` alone lists the skills of the agent. `None` if the command may be looked up.
-pub(super) fn allowed(setup: &Setup, line: &str) -> Option<Resolution> {
+pub(super) fn resolve_without_lookup(setup: &Setup, line: &str) -> Option<Resolution> {
     let skills = setup.skills.as_deref()?;
-    let name = match named(line) {
+    let name = match command_target(line) {
         // The resolver filters the agent's skills by tag.
         CommandTarget::Topic(topic) if topic.starts_with("tag:") || topic.starts_with('#') => {
             return None;
@@ -42,7 +42,7 @@ enum CommandTarget {
     Unreadable,
 }
 
-fn named(line: &str) -> CommandTarget {
+fn command_target(line: &str) -> CommandTarget {
     let Some(Ok(line)) = split(line).into_iter().next() else {
         return CommandTarget::Unreadable;
     };

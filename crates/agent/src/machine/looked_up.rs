@@ -18,10 +18,14 @@ use crate::setup::{Offer, ShelfTool};
 pub const CATALOG_TOOL: &str = "get_tool_catalog";
 
 /// Maximum number of tools offered to a model; providers refuse more than 128.
-pub const MOST_OFFERED: usize = 120;
+pub const MAX_OFFERED: usize = 120;
 
 /// Takes the tools that the searches of a turn found off the shelf.
-pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<EventKind> {
+pub(super) fn offer_found_tools(
+    agent: &Agent,
+    turn: &Turn,
+    facts: &dyn Facts,
+) -> Option<EventKind> {
     if agent.setup.shelf.is_empty() {
         return None;
     }
@@ -33,16 +37,16 @@ pub(super) fn found(agent: &Agent, turn: &Turn, facts: &dyn Facts) -> Option<Eve
             // A list of the whole catalog is only an overview; offering all of it would defeat the shelf.
             && args.get("search").is_some_and(|search| !search.is_null())
         {
-            names.extend(listed(value));
+            names.extend(names_in_catalog(value));
         }
     }
     let shelf = agent.setup.shelf.iter();
     let wanted = shelf.filter(|it| names.contains(&it.tool.as_str()));
-    offered(agent, wanted, facts)
+    offer_tools(agent, wanted, facts)
 }
 
 /// Returns the names in a result of the catalog, which groups them by server.
-fn listed(value: &Value) -> impl Iterator<Item = &str> {
+fn names_in_catalog(value: &Value) -> impl Iterator<Item = &str> {
     let groups = value["data"]["catalog"].as_object();
     let tools = groups.into_iter().flat_map(|groups| groups.values());
     let tools = tools.filter_map(Value::as_array).flatten();
@@ -50,22 +54,26 @@ fn listed(value: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// Takes a called tool off the shelf.
-pub(super) fn called(agent: &Agent, want: ModelCall<'_>, facts: &dyn Facts) -> Option<EventKind> {
+pub(super) fn offer_called_tool(
+    agent: &Agent,
+    want: ModelCall<'_>,
+    facts: &dyn Facts,
+) -> Option<EventKind> {
     let name = match want {
         ModelCall::Call(call) => call.name.as_str(),
         ModelCall::Command(written) if written.problem.is_none() => want.first_word(),
         ModelCall::Command(_) | ModelCall::Stray(_) => return None,
     };
     let called = |it: &&ShelfTool| it.name == name || it.tool == name;
-    offered(agent, agent.setup.shelf.iter().filter(called), facts)
+    offer_tools(agent, agent.setup.shelf.iter().filter(called), facts)
 }
 
-fn offered<'a>(
+fn offer_tools<'a>(
     agent: &Agent,
     wanted: impl Iterator<Item = &'a ShelfTool>,
     facts: &dyn Facts,
 ) -> Option<EventKind> {
-    let room = MOST_OFFERED.saturating_sub(agent.setup.tools.len());
+    let room = MAX_OFFERED.saturating_sub(agent.setup.tools.len());
     let tools = wanted.filter_map(|shelved| {
         Some(Offer {
             spec: facts.describe(shelved)?,
@@ -79,12 +87,12 @@ fn offered<'a>(
 }
 
 /// Returns the resolution of a call if its tool came off the shelf after the model was asked.
-pub(super) fn described(agent: &Agent, call: &str) -> Option<Resolution> {
+pub(super) fn resolve_late_tool(agent: &Agent, call: &str) -> Option<Resolution> {
     let name = call.split_whitespace().next().unwrap_or_default();
     let mut offers = agent.setup.tools.iter();
     let offer = offers.find(|offer| offer.spec.name == name || offer.tool == name)?;
     let this_turn = (offer.tool.clone(), agent.turns.len());
-    let text = || words::described(offer, agent.setup.mode);
+    let text = || words::describe_offer(offer, agent.setup.mode);
     agent
         .opened
         .contains(&this_turn)

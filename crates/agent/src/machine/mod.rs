@@ -22,7 +22,7 @@ mod transcript;
 mod turn;
 mod words;
 
-pub use looked_up::{CATALOG_TOOL, MOST_OFFERED};
+pub use looked_up::{CATALOG_TOOL, MAX_OFFERED};
 pub use results::Reply;
 
 use std::collections::HashMap;
@@ -123,7 +123,7 @@ impl Machine {
     }
 
     /// Returns every request that has begun and not ended, in the order of the calls.
-    pub fn outstanding(&self) -> Vec<Request> {
+    pub fn requests_in_flight(&self) -> Vec<Request> {
         let mut requests = Vec::new();
         if !self.agents.is_empty() {
             self.collect(0, &mut requests);
@@ -140,7 +140,7 @@ impl Machine {
         for (index, call) in turn.calls.iter().enumerate() {
             let below = child(one, one.turns.len(), index);
             match self.places.get(&below) {
-                Some(below) if call.state == CallState::Inside => self.collect(*below, requests),
+                Some(below) if call.state == CallState::Running => self.collect(*below, requests),
                 _ => {
                     let call = Some(index);
                     requests.extend(self.request(CallRef { agent, call }));
@@ -211,14 +211,14 @@ impl Machine {
     }
 
     /// Returns how the agent of the step ended, if it has.
-    pub fn finished(&self) -> Option<&AgentEnd> {
+    pub fn end(&self) -> Option<&AgentEnd> {
         self.agents.first()?.finished.as_ref()
     }
 
     /// Returns the tools that all agents called successfully, and the skills whose commands those calls were.
-    pub fn called(&self) -> Vec<String> {
+    pub fn called_tools(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for name in self.agents.iter().flat_map(Agent::called) {
+        for name in self.agents.iter().flat_map(Agent::called_names) {
             if !all.iter().any(|known| known == name) {
                 all.push(name.to_owned());
             }
@@ -237,13 +237,13 @@ impl Machine {
     /// Returns the part of [`messages`](Self::messages) that stays the same even if the agent is resumed
     /// after a failure or a stop. A turn that may be asked again, or whose calls may be made again, is not
     /// included.
-    pub fn lasting(&self, agent: &Address) -> Vec<Message> {
+    pub fn final_messages(&self, agent: &Address) -> Vec<Message> {
         self.agent(agent)
-            .map(transcript::lasting)
+            .map(transcript::list_final_messages)
             .unwrap_or_default()
     }
 
-    /// Returns the successful calls of the turn that [`lasting`](Self::lasting) leaves out, as the model
+    /// Returns the successful calls of the turn that [`final_messages`](Self::final_messages) leaves out, as the model
     /// spells them.
     pub fn done_since(&self, agent: &Address) -> Vec<String> {
         let agent = self.agent(agent);

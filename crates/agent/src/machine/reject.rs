@@ -6,7 +6,7 @@
 use deft_model::{Effects, Failure};
 use serde_json::Value;
 
-use super::apply::misplaced;
+use super::apply::misplaced_event;
 use super::state::{Agent, CallEnd, Reminder, Target};
 use super::{Divergence, Machine, ordinal, words};
 use crate::address::Address;
@@ -24,7 +24,7 @@ impl Machine {
             what: EventKind::Rejected {
                 turn: ordinal(root.turns.len()),
                 failure: failure.clone(),
-                text: words::rejected(&root.setup, failure, &self.missing(root)),
+                text: words::rejection_text(&root.setup, failure, &self.missing_calls(root)),
             },
         };
         let applied = self.apply(&event).is_ok();
@@ -49,14 +49,14 @@ impl Machine {
                 Some(turn) if turn as usize <= until => usize::MAX,
                 Some(_) => 0,
             };
-            agent.made(turns)
+            agent.successful_calls(turns)
         });
         let same = made.filter(|(target, _)| target.is_same(wanted));
         same.last().map(|(_, value)| value)
     }
 
     /// Applies a rejection. Only the agent of the step has a post-condition.
-    pub(super) fn rejected(
+    pub(super) fn apply_rejection(
         &mut self,
         address: &Address,
         turn: u32,
@@ -66,8 +66,8 @@ impl Machine {
         let root = self.agents.first().filter(|_| address.is_root());
         let root = root.filter(|root| root.has_answered() && root.turns.len() == turn as usize);
         let required = match root {
-            Some(root) => !self.missing(root).is_empty(),
-            None => return Err(misplaced(address, "has not answered")),
+            Some(root) => !self.missing_calls(root).is_empty(),
+            None => return Err(misplaced_event(address, "has not answered")),
         };
         let reminder = Reminder {
             text: text.to_owned(),
@@ -99,7 +99,7 @@ impl Agent {
     }
 
     /// Returns the calls of its first turns that returned a value, with their targets.
-    fn made(&self, turns: usize) -> impl Iterator<Item = (&Target, &Value)> {
+    fn successful_calls(&self, turns: usize) -> impl Iterator<Item = (&Target, &Value)> {
         let calls = self.turns.iter().take(turns).flat_map(|turn| &turn.calls);
         calls.filter_map(|call| match (&call.target, call.end()) {
             (Some(target), Some(CallEnd::Value(value))) => Some((target, value)),

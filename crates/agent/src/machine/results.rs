@@ -4,7 +4,7 @@ use deft_command::{CommandResult, extract};
 use deft_model::{Effects, Failure, ModelReply, Usd};
 use serde_json::Value;
 
-use super::turn::failed;
+use super::turn::failure_event;
 use super::{Machine, words};
 use crate::address::Address;
 use crate::event::{Event, EventKind, WrittenCommand};
@@ -23,7 +23,7 @@ impl Machine {
     }
 
     /// Returns the event for a reply of the model. Commands in the reply are extracted only here.
-    pub fn replied(
+    pub fn reply_event(
         &self,
         agent: &Address,
         turn: u32,
@@ -53,13 +53,13 @@ impl Machine {
         event(agent, EventKind::Silent { turn, failure })
     }
 
-    /// Returns the event that ends the agent from outside: its time is over, or a person stopped it.
-    pub fn stopped(&self, failure: Failure) -> Event {
-        event(&Address::root(), failed(String::new(), failure))
+    /// Returns the event that ends the agent from outside: its time has run out, or a person stopped it.
+    pub fn stop_event(&self, failure: Failure) -> Event {
+        event(&Address::root(), failure_event(String::new(), failure))
     }
 
     /// Returns the event for the end of a tool call.
-    pub fn returned(
+    pub fn return_event(
         &self,
         agent: &Address,
         turn: u32,
@@ -67,11 +67,11 @@ impl Machine {
         result: Result<Value, Failure>,
         ms: u64,
     ) -> Event {
-        event(agent, returned(turn, call, result, ms))
+        event(agent, return_event(turn, call, result, ms))
     }
 
     /// Returns the event for the answer to a question.
-    pub fn answered(&self, agent: &Address, turn: u32, call: u32, reply: Reply) -> Event {
+    pub fn answer_event(&self, agent: &Address, turn: u32, call: u32, reply: Reply) -> Event {
         let Reply { yes, by, person } = reply;
         let what = EventKind::Answered {
             turn,
@@ -94,7 +94,7 @@ impl Machine {
                 tool,
                 effects: Effects::Once,
                 ..
-            } => Some(self.returned(agent, *turn, *call, Err(words::cut_off(tool)), 0)),
+            } => Some(self.return_event(agent, *turn, *call, Err(words::cut_off(tool)), 0)),
             Request::CallTool { .. }
             | Request::CallModel { .. }
             | Request::Ask { .. }
@@ -121,7 +121,12 @@ fn event(agent: &Address, what: EventKind) -> Event {
     }
 }
 
-pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms: u64) -> EventKind {
+pub(super) fn return_event(
+    turn: u32,
+    call: u32,
+    result: Result<Value, Failure>,
+    ms: u64,
+) -> EventKind {
     let (value, error) = match result {
         Ok(value) => (Some(value), None),
         Err(failure) => (None, Some(failure)),
@@ -137,10 +142,10 @@ pub(super) fn returned(turn: u32, call: u32, result: Result<Value, Failure>, ms:
 
 /// Extracts the commands of a reply. Only the model's own text can contain commands (X22).
 fn commands(reply: &str) -> Vec<WrittenCommand> {
-    let written = extract(reply).written().into_iter();
+    let written = extract(reply).written_commands().into_iter();
     let written = written.map(|(line, problem)| WrittenCommand {
         line,
-        problem: problem.map(|problem| CommandResult::refused(&[problem]).content),
+        problem: problem.map(|problem| CommandResult::from_problems(&[problem]).content),
     });
     written.collect()
 }

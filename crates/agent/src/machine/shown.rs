@@ -24,29 +24,38 @@ const MADE: &str = "[already done before your last answer; not repeated]";
 
 /// Returns the result of a call as the model reads it, and whether the call failed. At most `most` characters
 /// of the result itself are shown.
-pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (String, bool) {
+pub(super) fn show_result(name: &str, call: &Call, end: &CallEnd, most: usize) -> (String, bool) {
     match end {
         CallEnd::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
-        CallEnd::Told {
+        CallEnd::TextReply {
             how: Interpretation::Text,
             text,
         } => (cut(text, most).join(""), false),
-        CallEnd::Told {
+        CallEnd::TextReply {
             how: Interpretation::Made,
             text,
         } => {
-            let result = framed(name, text, false, most);
+            let result = frame_content(name, text, false, most);
             (format!("{result}\n{MADE}"), false)
         }
-        CallEnd::Told { how, text } => (framed(name, &result_text(*how, text), true, most), true),
+        CallEnd::TextReply { how, text } => (
+            frame_content(name, &result_text(*how, text), true, most),
+            true,
+        ),
         CallEnd::Value(value) => match command_result(call, value) {
             Some(result) => {
                 let failed = result.status == CommandStatus::Error;
-                (framed(name, &result.to_string(), failed, most), failed)
+                (
+                    frame_content(name, &result.to_string(), failed, most),
+                    failed,
+                )
             }
-            None => (framed(name, &plain(value), false, most), false),
+            None => (frame_content(name, &plain(value), false, most), false),
         },
-        CallEnd::Failed(failure) => (framed(name, &failed(failure), true, most), true),
+        CallEnd::Failed(failure) => (
+            frame_content(name, &show_failure(failure), true, most),
+            true,
+        ),
     }
 }
 
@@ -64,7 +73,7 @@ fn command_result(call: &Call, value: &Value) -> Option<CommandResult> {
 
 /// Returns the framed result of a call that was not made.
 pub(super) fn not_made(name: &str) -> String {
-    framed(name, "not made: the agent ended before", true, usize::MAX)
+    frame_content(name, "not made: the agent ended before", true, usize::MAX)
 }
 
 fn result_text(how: Interpretation, text: &str) -> String {
@@ -88,7 +97,7 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-fn failed(failure: &Failure) -> String {
+fn show_failure(failure: &Failure) -> String {
     let code = failure.code.map_or(failure.class.word(), ProblemCode::word);
     let said = format!("error ({code}): {}", failure.message);
     match &failure.hint {
@@ -97,7 +106,7 @@ fn failed(failure: &Failure) -> String {
     }
 }
 
-fn framed(name: &str, content: &str, failed: bool, most: usize) -> String {
+fn frame_content(name: &str, content: &str, failed: bool, most: usize) -> String {
     let name = attribute(name);
     let status = if failed { " status=\"error\"" } else { "" };
     let [content, note] = cut(content, most);

@@ -53,7 +53,7 @@ pub(crate) struct Turn {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TurnState {
     Asked,
-    Silent(Failure),
+    NoReply(Failure),
     Replied(Box<ModelReply>),
 }
 
@@ -96,7 +96,7 @@ pub(crate) enum CallState {
     /// The person answered.
     Answered { yes: bool, by: String },
     /// It is to be made again.
-    Again,
+    Retry,
     /// A tool is being called.
     Calling,
     /// The agent is being prepared.
@@ -104,15 +104,15 @@ pub(crate) enum CallState {
     /// The agent could not be prepared.
     Unable(Failure),
     /// The agent is running.
-    Inside,
+    Running,
     /// It has ended.
-    Over(CallEnd),
+    Ended(CallEnd),
 }
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CallEnd {
-    Told { how: Interpretation, text: String },
+    TextReply { how: Interpretation, text: String },
     Value(Value),
     Failed(Failure),
 }
@@ -194,7 +194,7 @@ impl Agent {
 
     /// Returns the names of successful calls, in order. A dispatched agent, or a text that a tool call asked
     /// for, counts by the name of the called tool; a page does not count as the command it describes.
-    pub(crate) fn called(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn called_names(&self) -> impl Iterator<Item = &str> {
         let calls = self.turns.iter().flat_map(|turn| {
             let calls = turn.calls.iter().enumerate();
             calls.filter_map(|(index, call)| Some((turn.want(index, self.setup.mode)?, call)))
@@ -209,7 +209,7 @@ impl Agent {
             }
             (Some(CallEnd::Value(_)), _, ModelCall::Command(_)) => [Some(want.first_word()), None],
             (Some(CallEnd::Value(_)), _, ModelCall::Call(call)) => [self.tool(&call.name), None],
-            (Some(CallEnd::Told { how, .. }), _, ModelCall::Call(call))
+            (Some(CallEnd::TextReply { how, .. }), _, ModelCall::Call(call))
                 if *how == Interpretation::Text =>
             {
                 [self.tool(&call.name), None]
@@ -248,7 +248,7 @@ impl Agent {
 }
 
 impl Turn {
-    pub(crate) fn asked() -> Self {
+    pub(crate) fn new_request() -> Self {
         Self {
             state: TurnState::Asked,
             commands: Vec::new(),
@@ -266,16 +266,16 @@ impl Turn {
     pub(crate) fn reply(&self) -> Option<&ModelReply> {
         match &self.state {
             TurnState::Replied(reply) => Some(reply),
-            TurnState::Asked | TurnState::Silent(_) => None,
+            TurnState::Asked | TurnState::NoReply(_) => None,
         }
     }
 
     /// Returns why its answer was rejected, if it was.
-    pub(crate) fn rejected(&self) -> Option<&Failure> {
+    pub(crate) fn rejection(&self) -> Option<&Failure> {
         self.reminder.as_ref()?.rejected.as_ref()
     }
 
-    pub(crate) fn replied(&mut self, reply: &ModelReply, commands: &[WrittenCommand]) {
+    pub(crate) fn record_reply(&mut self, reply: &ModelReply, commands: &[WrittenCommand]) {
         self.calls = vec![Call::default(); commands.len() + reply.calls.len()];
         self.commands = commands.to_vec();
         self.state = TurnState::Replied(Box::new(reply.clone()));
@@ -293,7 +293,7 @@ impl Turn {
     }
 
     /// Whether nothing of it is done again, even after a failure.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn is_final(&self) -> bool {
         let over = |call: &Call| call.is_over() && call.fatal().is_none();
         !self.is_void(true) && self.calls.iter().all(over)
     }
@@ -302,7 +302,7 @@ impl Turn {
     /// an empty reply that ended the agent.
     fn is_void(&self, ended: bool) -> bool {
         match &self.state {
-            TurnState::Asked | TurnState::Silent(_) => true,
+            TurnState::Asked | TurnState::NoReply(_) => true,
             TurnState::Replied(reply) => {
                 let said_nothing = self.calls.is_empty() && self.reminder.is_none();
                 ended && (reply.stop == StopReason::Refused || said_nothing)
@@ -314,15 +314,15 @@ impl Turn {
 impl Call {
     pub(crate) fn end(&self) -> Option<&CallEnd> {
         match &self.state {
-            CallState::Over(end) => Some(end),
+            CallState::Ended(end) => Some(end),
             CallState::Pending
             | CallState::Asking { .. }
             | CallState::Answered { .. }
-            | CallState::Again
+            | CallState::Retry
             | CallState::Calling
             | CallState::Preparing
             | CallState::Unable(_)
-            | CallState::Inside => None,
+            | CallState::Running => None,
         }
     }
 
@@ -337,11 +337,11 @@ impl Call {
             | CallState::Calling
             | CallState::Preparing
             | CallState::Unable(_)
-            | CallState::Inside => true,
+            | CallState::Running => true,
             CallState::Pending
             | CallState::Answered { .. }
-            | CallState::Again
-            | CallState::Over(_) => false,
+            | CallState::Retry
+            | CallState::Ended(_) => false,
         }
     }
 
@@ -362,13 +362,13 @@ impl Call {
     /// when the agent ended begins again, unless it must not be repeated: then it is in doubt.
     fn rewind(&mut self) {
         let next = match (&self.state, &self.target) {
-            (CallState::Over(_), _) if self.fatal().is_some() => CallState::Again,
+            (CallState::Ended(_), _) if self.fatal().is_some() => CallState::Retry,
             (CallState::Calling, Some(Target::Tool { tool, effects, .. }))
                 if *effects == Effects::Once =>
             {
-                CallState::Over(CallEnd::Failed(words::cut_off(tool)))
+                CallState::Ended(CallEnd::Failed(words::cut_off(tool)))
             }
-            (CallState::Calling | CallState::Preparing, _) => CallState::Again,
+            (CallState::Calling | CallState::Preparing, _) => CallState::Retry,
             (CallState::Asking { .. }, _) => {
                 self.target = None;
                 CallState::Pending

@@ -5,7 +5,7 @@
 
 use deft_model::{Message, ModelReply};
 
-use super::shown::{not_made, shown};
+use super::shown::{not_made, show_result};
 use super::state::{Agent, Call, CallEnd, ModelCall, Target, Turn};
 use super::words::clip;
 use crate::prompt::neutralise;
@@ -20,13 +20,13 @@ pub(super) fn messages(agent: &Agent) -> Vec<Message> {
 }
 
 /// Like [`messages`], but without a last turn that could still change.
-pub(super) fn lasting(agent: &Agent) -> Vec<Message> {
-    list_messages(agent, settled(agent))
+pub(super) fn list_final_messages(agent: &Agent) -> Vec<Message> {
+    list_messages(agent, final_turns(agent))
 }
 
 /// Returns the successful calls of a last turn that could still change.
 pub(super) fn done_since(agent: &Agent) -> Vec<String> {
-    let open = agent.turns.get(settled(agent).len());
+    let open = agent.turns.get(final_turns(agent).len());
     let calls = open.map_or(&[][..], |turn| &turn.calls);
     let done = calls.iter().enumerate().filter_map(|(index, call)| {
         let done = matches!(call.end(), Some(CallEnd::Value(_)));
@@ -37,9 +37,9 @@ pub(super) fn done_since(agent: &Agent) -> Vec<String> {
 
 /// Returns the turns that can no longer change. Only the last one can: it is asked again if it has no reply,
 /// and calls that were not made or are in doubt are made.
-fn settled(agent: &Agent) -> &[Turn] {
+fn final_turns(agent: &Agent) -> &[Turn] {
     match agent.turns.split_last() {
-        Some((last, before)) if !last.is_settled() => before,
+        Some((last, before)) if !last.is_final() => before,
         _ => &agent.turns,
     }
 }
@@ -90,7 +90,7 @@ fn results(agent: &Agent, turn: &Turn, messages: &mut Vec<Message>) {
             continue;
         };
         let (text, failed) = match call.end() {
-            Some(end) => shown(label(want, call), call, end, most),
+            Some(end) => show_result(label(want, call), call, end, most),
             None if agent.finished.is_some() => (not_made(label(want, call)), true),
             None => continue,
         };

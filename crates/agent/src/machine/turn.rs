@@ -22,8 +22,10 @@ impl Machine {
             None => ask(agent),
             Some(turn) => match &turn.state {
                 TurnState::Asked => return None,
-                TurnState::Silent(failure) => silent(failure),
-                TurnState::Replied(reply) if reply.stop == StopReason::Refused => refused(reply),
+                TurnState::NoReply(failure) => silent(failure),
+                TurnState::Replied(reply) if reply.stop == StopReason::Refused => {
+                    refusal_event(reply)
+                }
                 TurnState::Replied(_) if turn.reminder.is_some() => ask(agent),
                 TurnState::Replied(reply) if turn.calls.is_empty() => self.answer(agent, reply),
                 TurnState::Replied(reply) => {
@@ -38,7 +40,7 @@ impl Machine {
     /// missing and can be asked for.
     fn answer(&self, agent: &Agent, reply: &ModelReply) -> EventKind {
         let turn = ordinal(agent.turns.len());
-        let missing = self.missing(agent);
+        let missing = self.missing_calls(agent);
         if agent.may_ask() && !agent.reminded_of_calls && !missing.is_empty() {
             let text = words::must_call(&agent.setup, &missing);
             return EventKind::Reminded { turn, text };
@@ -47,7 +49,7 @@ impl Machine {
             let text = words::not_run(&agent.setup);
             return EventKind::Reminded { turn, text };
         }
-        let text = spoken(agent, reply);
+        let text = text_for_person(agent, reply);
         if !text.is_empty() {
             return EventKind::Finished(AgentEnd { text, error: None });
         }
@@ -55,11 +57,11 @@ impl Machine {
             let text = words::SPEAK.to_owned();
             return EventKind::Reminded { turn, text };
         }
-        failed(String::new(), words::no_answer(reply))
+        failure_event(String::new(), words::no_answer(reply))
     }
 
     /// Returns the tools that must be called and were not, by the agent or by those below it.
-    pub(super) fn missing<'a>(&self, agent: &'a Agent) -> Vec<&'a str> {
+    pub(super) fn missing_calls<'a>(&self, agent: &'a Agent) -> Vec<&'a str> {
         let must = agent.setup.must_call.iter();
         let missing = must.filter(|tool| !self.has_called(agent, tool));
         missing.map(String::as_str).collect()
@@ -68,7 +70,7 @@ impl Machine {
     fn has_called(&self, agent: &Agent, tool: &str) -> bool {
         let below = |other: &&Agent| is_below(&other.address, &agent.address);
         let mut family = self.agents.iter().filter(below);
-        family.any(|one| one.called().any(|called| called == tool))
+        family.any(|one| one.called_names().any(|called| called == tool))
     }
 }
 
@@ -76,7 +78,7 @@ impl Machine {
 /// otherwise claim that they were done.
 pub(super) fn wrote_commands(agent: &Agent) -> bool {
     let replies = || agent.turns.iter().filter_map(Turn::reply);
-    let written = |reply: &ModelReply| !extract(&reply.text).written().is_empty();
+    let written = |reply: &ModelReply| !extract(&reply.text).written_commands().is_empty();
     agent.setup.mode == Mode::Tools && !agent.told_of_commands && replies().any(written)
 }
 
@@ -100,12 +102,14 @@ pub(super) fn ask(agent: &Agent) -> EventKind {
 /// Ends an agent that may not ask its model again, because no model would read the results of calls.
 pub(super) fn out_of_steps(agent: &Agent) -> EventKind {
     let reply = agent.turns.last().and_then(Turn::reply);
-    let text = reply.map(|reply| spoken(agent, reply)).unwrap_or_default();
-    let rejected = agent.turns.iter().rev().find_map(Turn::rejected);
-    failed(text, words::out_of_steps(agent.turns.len(), rejected))
+    let text = reply
+        .map(|reply| text_for_person(agent, reply))
+        .unwrap_or_default();
+    let rejected = agent.turns.iter().rev().find_map(Turn::rejection);
+    failure_event(text, words::out_of_steps(agent.turns.len(), rejected))
 }
 
-pub(super) fn failed(text: String, failure: Failure) -> EventKind {
+pub(super) fn failure_event(text: String, failure: Failure) -> EventKind {
     let error = Some(failure);
     EventKind::Finished(AgentEnd { text, error })
 }
@@ -121,20 +125,20 @@ pub(super) fn agent_event(agent: &Agent, what: EventKind) -> Event {
 fn silent(failure: &Failure) -> EventKind {
     let mut failure = failure.clone();
     failure.in_doubt = false;
-    failed(String::new(), failure)
+    failure_event(String::new(), failure)
 }
 
-fn refused(reply: &ModelReply) -> EventKind {
+fn refusal_event(reply: &ModelReply) -> EventKind {
     let said = reply.text.trim();
     let message = match said {
         "" => "the model refused to answer".to_owned(),
         said => format!("the model refused to answer: {}", words::clip(said)),
     };
-    failed(said.to_owned(), Failure::new(FailureClass::Other, message))
+    failure_event(said.to_owned(), Failure::new(FailureClass::Other, message))
 }
 
 /// Returns the text of a reply for the person.
-pub(super) fn spoken(agent: &Agent, reply: &ModelReply) -> String {
+pub(super) fn text_for_person(agent: &Agent, reply: &ModelReply) -> String {
     let text = match agent.setup.mode {
         Mode::Tools => reply.text.trim().to_owned(),
         Mode::Cmd => extract(&reply.text).text.trim().to_owned(),

@@ -31,7 +31,7 @@ pub(super) fn not_run(setup: &Setup) -> String {
 }
 
 /// Number of names in a list before the rest is only counted.
-const MOST_NAMES: usize = 50;
+const MAX_NAMES: usize = 50;
 
 /// Returns the part of a text that fits into a sentence.
 pub(super) fn clip(text: &str) -> String {
@@ -39,8 +39,8 @@ pub(super) fn clip(text: &str) -> String {
 }
 
 fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    let more = names.len().saturating_sub(MOST_NAMES);
-    let names: Vec<String> = names.take(MOST_NAMES).map(|it| format!("`{it}`")).collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let names: Vec<String> = names.take(MAX_NAMES).map(|it| format!("`{it}`")).collect();
     let mut text = names.join(", ");
     if more > 0 {
         let _ = write!(text, " and {more} more");
@@ -48,7 +48,7 @@ fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     text
 }
 
-fn offered(setup: &Setup) -> impl ExactSizeIterator<Item = &str> {
+fn offered_names(setup: &Setup) -> impl ExactSizeIterator<Item = &str> {
     setup.tools.iter().map(|offer| offer.spec.name.as_str())
 }
 
@@ -59,21 +59,21 @@ pub(super) fn not_offered(setup: &Setup, name: &str) -> String {
     // A tool on the shelf that was called and is still there no longer exists, so it is not suggested.
     let shelf = setup.shelf.iter().map(|shelved| shelved.name.as_str());
     let shelf = shelf.filter(|shelved| *shelved != name);
-    let near = known.or_else(|| nearest_name(name, offered(setup).chain(shelf)));
+    let near = known.or_else(|| nearest_name(name, offered_names(setup).chain(shelf)));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = clip(name);
-    match offered(setup).len() {
+    match offered_names(setup).len() {
         0 => format!("`{name}` is not one of your tools\nhint: you have no tools; answer in text"),
         _ => format!(
             "`{name}` is not one of your tools{near}\nhint: you can call {}",
-            list(offered(setup))
+            list(offered_names(setup))
         ),
     }
 }
 
 /// Describes a tool that was called before it was offered. In command mode this is the only description the
 /// model gets; in tool mode the next request has it.
-pub(super) fn described(offer: &crate::Offer, mode: Mode) -> String {
+pub(super) fn describe_offer(offer: &crate::Offer, mode: Mode) -> String {
     let spec = &offer.spec;
     match mode {
         Mode::Tools => format!(
@@ -147,7 +147,7 @@ pub(super) fn question(tool: &str, args: &Object) -> String {
     format!("Call `{tool}` with {}?", clip(&json(args)))
 }
 
-pub(super) fn declined(tool: &str, by: &str) -> String {
+pub(super) fn decline_text(tool: &str, by: &str) -> String {
     format!(
         "{by} declined this call of `{tool}`\nhint: continue without it, or explain why it is \
          needed"
@@ -211,7 +211,7 @@ pub(super) fn no_answer(reply: &ModelReply) -> Failure {
 }
 
 /// Tells a model why its answer was rejected.
-pub(super) fn rejected(setup: &Setup, failure: &Failure, missing: &[&str]) -> String {
+pub(super) fn rejection_text(setup: &Setup, failure: &Failure, missing: &[&str]) -> String {
     let (why, _) = neutralise(&failure.message);
     let calls = match missing {
         [] => String::new(),

@@ -57,7 +57,7 @@ impl Caps {
         let total = self.total();
         if total > chars {
             for cap in self.fields_mut() {
-                *cap = scaled(*cap, chars, total);
+                *cap = scale_cap(*cap, chars, total);
             }
         }
         self
@@ -84,7 +84,7 @@ impl Caps {
     }
 }
 
-fn scaled(cap: usize, part: usize, whole: usize) -> usize {
+fn scale_cap(cap: usize, part: usize, whole: usize) -> usize {
     let wide = cap as u128 * part as u128 / whole.max(1) as u128;
     usize::try_from(wide).unwrap_or(cap)
 }

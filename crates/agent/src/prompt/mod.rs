@@ -210,7 +210,7 @@ pub fn assemble(input: &PromptInput<'_>, caps: &Caps) -> Prompt {
         (true, false) => writer.add(Section::Rules, &format!("{rules}\n{}", rules::DELEGATE)),
         _ => writer.add(Section::Rules, &rules),
     }
-    writer.add(Section::Untrusted, &rules::untrusted());
+    writer.add(Section::Untrusted, &rules::untrusted_rule());
     writer.end_part(true);
     sections::domains(&mut writer, input, caps);
     sections::tools(&mut writer, input, caps);

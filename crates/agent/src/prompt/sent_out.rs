@@ -35,7 +35,7 @@ pub fn sent_out(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
         Mode::Tools => rules::SENT_OUT_TOOLS,
     };
     writer.add(Section::Rules, acting);
-    writer.add(Section::Untrusted, &rules::untrusted());
+    writer.add(Section::Untrusted, &rules::untrusted_rule());
     let list = List {
         section: Section::Skills,
         head: "Available skills:\n",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use deft_agent::{Classification, Classifier, Match, MatchLimits, Playbook};
 use deft_model::Skill;
-use deft_skillfile::{Document, Moment, Place, Profile, parse};
+use deft_skillfile::{Document, FileLocation, Moment, Profile, parse};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -62,12 +62,12 @@ fn default_skills() -> Vec<Skill> {
     folders.sort();
     let read = |folder: PathBuf| {
         let bytes = fs::read(folder.join("SKILL.md")).unwrap();
-        let place = Place {
+        let location = FileLocation {
             file: "SKILL.md",
             folder: folder.file_name().unwrap().to_str().unwrap(),
             domain: None,
         };
-        match parse(&bytes, &place, Profile::Deft, &moment).document {
+        match parse(&bytes, &location, Profile::Deft, &moment).document {
             Some(Document::Skill(skill)) => *skill,
             other => panic!("{}: {other:?}", folder.display()),
         }

@@ -9,7 +9,7 @@ use deft_model::{Failure, Message};
 use crate::world::World;
 
 /// More events than any case has; an agent that exceeds it does not end.
-const MOST_EVENTS: usize = 5_000;
+const MAX_EVENTS: usize = 5_000;
 
 pub(crate) struct Driver {
     pub machine: Machine,
@@ -50,7 +50,7 @@ impl Driver {
         let began = self.machine.began(&Address::root(), self.setup.clone());
         self.record(&began);
         loop {
-            assert!(self.log.len() < MOST_EVENTS, "the agent does not end");
+            assert!(self.log.len() < MAX_EVENTS, "the agent does not end");
             let decided = self.machine.advance(&self.world);
             self.stored(&decided);
             if self.crash() || self.halt() {
@@ -58,7 +58,7 @@ impl Driver {
             }
             self.pending.extend(self.machine.take_requests());
             self.check();
-            if self.machine.finished().is_some() {
+            if self.machine.end().is_some() {
                 if self.succeeded()
                     && let Some(failure) = self.rejections.pop_front()
                 {
@@ -86,7 +86,7 @@ impl Driver {
     }
 
     pub(crate) fn succeeded(&self) -> bool {
-        let finished = self.machine.finished().unwrap();
+        let finished = self.machine.end().unwrap();
         finished.error.is_none()
     }
 
@@ -110,9 +110,12 @@ impl Driver {
     fn compare(&mut self) {
         let replayed = Machine::replay(&self.log).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(replayed, self.machine, "{:#?}", self.log);
-        assert_eq!(replayed.outstanding(), self.machine.outstanding());
+        assert_eq!(
+            replayed.requests_in_flight(),
+            self.machine.requests_in_flight()
+        );
         // Lasting messages never change, whatever happens later.
-        let said = self.machine.lasting(&Address::root());
+        let said = self.machine.final_messages(&Address::root());
         assert!(said.starts_with(&self.said), "{:?} {said:?}", self.said);
         self.said = said;
     }
@@ -120,7 +123,7 @@ impl Driver {
     /// Checks that the outstanding requests are those that were handed out and have not ended, each once.
     fn check(&self) {
         let mut pending: Vec<String> = self.pending.iter().map(|it| format!("{it:?}")).collect();
-        let outstanding = self.machine.outstanding();
+        let outstanding = self.machine.requests_in_flight();
         let mut outstanding: Vec<String> = outstanding.iter().map(|it| format!("{it:?}")).collect();
         pending.sort();
         outstanding.sort();
@@ -129,13 +132,13 @@ impl Driver {
 
     /// Stops the agent from outside, without waiting for calls in flight.
     fn halt(&mut self) -> bool {
-        let going = self.machine.finished().is_none();
+        let going = self.machine.end().is_none();
         let due = |stop: &mut (usize, Failure)| going && stop.0 <= self.log.len();
         let Some((_, failure)) = self.stop.take_if(due) else {
             return false;
         };
         self.give_up();
-        let stopped = self.machine.stopped(failure);
+        let stopped = self.machine.stop_event(failure);
         self.record(&stopped);
         true
     }
@@ -155,7 +158,7 @@ impl Driver {
         self.crashes.remove(at);
         self.give_up();
         self.machine = Machine::replay(&self.log).unwrap();
-        for request in self.machine.outstanding() {
+        for request in self.machine.requests_in_flight() {
             match self.machine.cut_off(&request) {
                 Some(event) => self.record(&event),
                 None => self.pending.push(request),

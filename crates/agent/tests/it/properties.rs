@@ -212,9 +212,9 @@ proptest! {
         });
         let root = deft_agent::Address::root();
         prop_assert_eq!(first.machine.messages(&root), last.machine.messages(&root));
-        prop_assert_eq!(first.machine.finished(), last.machine.finished());
+        prop_assert_eq!(first.machine.end(), last.machine.end());
         let sorted = |driver: &Driver| {
-            let mut called = driver.machine.called();
+            let mut called = driver.machine.called_tools();
             called.sort();
             called
         };
@@ -272,7 +272,7 @@ proptest! {
             }
         }
         machine.advance(&driver.world);
-        machine.outstanding();
+        machine.requests_in_flight();
         machine.retry();
         machine.advance(&driver.world);
     }

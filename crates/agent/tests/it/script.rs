@@ -255,7 +255,7 @@ fn failure(text: &str) -> Failure {
         (failure, message) = (failure.in_doubt(), rest);
     }
     if let Some(rest) = message.strip_suffix(" blocked") {
-        (failure, message) = (failure.blocked(), rest);
+        (failure, message) = (failure.mark_blocked(), rest);
     }
     message.clone_into(&mut failure.message);
     failure

@@ -36,7 +36,7 @@ pub(crate) fn run(driver: &Driver) -> String {
             out += &format!("{agent:>3} {turn}: {messages} messages, tools {tools:?}, {choice}\n");
         }
     }
-    let called = driver.machine.called();
+    let called = driver.machine.called_tools();
     out += &format!("called {called:?}\n");
     out
 }

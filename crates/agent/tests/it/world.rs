@@ -38,7 +38,7 @@ impl World {
             Request::CallModel { agent, turn, .. } => {
                 let replies = self.replies.get_mut(&agent.to_string());
                 match replies.and_then(VecDeque::pop_front) {
-                    Some(Ok(reply)) => machine.replied(
+                    Some(Ok(reply)) => machine.reply_event(
                         agent,
                         *turn,
                         reply,
@@ -61,13 +61,13 @@ impl World {
                 ..
             } => {
                 let result = next(&mut self.results, tool).unwrap_or(Ok(Value::from("done")));
-                machine.returned(agent, *turn, *call, result, 5)
+                machine.return_event(agent, *turn, *call, result, 5)
             }
             Request::Ask {
                 agent, turn, call, ..
             } => {
                 let yes = self.answers.pop_front().unwrap_or(true);
-                machine.answered(agent, *turn, *call, by_ann(yes))
+                machine.answer_event(agent, *turn, *call, by_ann(yes))
             }
             Request::Prepare { agent, dispatch } => {
                 let unable = self.unable.get_mut(&dispatch.agent_id);
@@ -100,7 +100,7 @@ fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, request: &Re
     let seed = chance.draw(request);
     match request {
         Request::CallModel { agent, turn, .. } => match chance.reply(seed) {
-            Ok(reply) => machine.replied(
+            Ok(reply) => machine.reply_event(
                 agent,
                 *turn,
                 reply,
@@ -112,10 +112,10 @@ fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, request: &Re
         },
         Request::CallTool {
             agent, turn, call, ..
-        } => machine.returned(agent, *turn, *call, chance.result(seed), 5),
+        } => machine.return_event(agent, *turn, *call, chance.result(seed), 5),
         Request::Ask {
             agent, turn, call, ..
-        } => machine.answered(agent, *turn, *call, by_ann(chance.yes(seed))),
+        } => machine.answer_event(agent, *turn, *call, by_ann(chance.yes(seed))),
         Request::Prepare { agent, dispatch } => match chance.unable(seed) {
             Some(failure) => machine.unable(agent, failure),
             None => machine.began(agent, sent_out(setup, dispatch)),

@@ -18,7 +18,7 @@ pub(super) const DELETE: &str = "memory_delete_skill";
 impl Agents {
     /// Returns why an agent may not change or delete a skill with a file: it is not one of the agent's
     /// skills.
-    pub(super) fn out_of_reach(
+    pub(super) fn refuse_target(
         &self,
         authority: &Authority,
         tool: &str,
@@ -36,7 +36,7 @@ impl Agents {
     /// Returns a skill with a file after a change, as the library would store it.
     pub(super) fn changed_file_skill(&self, skill: &Skill, changes: &Object) -> Skill {
         let (moment, none) = (self.base.moment(), Overlay::default());
-        let merged = none.merged(skill, changes, skill.policy.enabled, &moment);
+        let merged = none.merge_changes(skill, changes, skill.policy.enabled, &moment);
         let overlay = none.leading_to(skill, &merged.record, &moment);
         overlay.apply(skill, &moment)
     }

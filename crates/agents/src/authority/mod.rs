@@ -1,15 +1,15 @@
 //! The decision about calls with the rights of an agent: free, after a person's approval, or never.
 //!
 //! A direct call of a model and a call by a skill that the model stored, queued or ran are decided by the
-//! same function, so that no detour avoids a question. Later consequences of a call count too (`caused.rs`),
+//! same function, so that no detour avoids a question. Later consequences of a call count too (`consequences.rs`),
 //! and so does writing into deft's own folders (`paths.rs`), because a file there is a skill with a person's
 //! rights.
 //!
 //! Not here: asking (`deft-engine`), what a standing grant covers and which rights a stored record has
 //! (`deft-library`).
 
-mod caused;
 mod changed;
+mod consequences;
 mod paths;
 
 use deft_agent::{Consent, Coverage};
@@ -21,11 +21,11 @@ use crate::Agents;
 use crate::offers::needs_approval;
 use crate::standing_grants::mark;
 
-pub use caused::inside;
-use deft_library::denied;
+pub use consequences::inside;
+use deft_library::denied_failure;
 
 /// Maximum depth of calls inside the arguments of other calls.
-const MOST_NESTED: u32 = 8;
+const MAX_NESTING: u32 = 8;
 
 /// The decision about a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,8 +58,8 @@ impl Agents {
         args: Option<&Object>,
         depth: u32,
     ) -> Verdict {
-        if depth > MOST_NESTED {
-            return Verdict::Denied(format!("calls are nested more than {MOST_NESTED} levels"));
+        if depth > MAX_NESTING {
+            return Verdict::Denied(format!("calls are nested more than {MAX_NESTING} levels"));
         }
         let info = match self.router.find(tool) {
             ToolLookup::Tool(info) => info,
@@ -73,22 +73,22 @@ impl Agents {
         if !runs_skills && !authority.allows(&names) {
             return Verdict::Denied(not_allowed(tool, authority));
         }
-        let caused = match self.caused(authority, &info, args, depth) {
-            Ok(caused) => caused,
+        let consequences = match self.consequences_of_call(authority, &info, args, depth) {
+            Ok(consequences) => consequences,
             Err(why) => return Verdict::Denied(why),
         };
         let asks = self.always_asks(authority, &info, args);
         let open = !asks && self.is_left_open(authority, &info);
         let itself = (asks || open) && !authority.has_agreed(&names);
-        if !itself && caused.is_free() {
+        if !itself && consequences.is_free() {
             return Verdict::Free;
         }
         let left_open = (itself && open).then(|| left_open(tool, args));
         Verdict::Ask(Consent {
-            question: caused.question.or(left_open),
-            covers: (!caused.tools.is_empty()).then_some(Coverage {
-                tools: caused.tools,
-                revision: caused.revision,
+            question: consequences.question.or(left_open),
+            covers: (!consequences.tools.is_empty()).then_some(Coverage {
+                tools: consequences.tools,
+                revision: consequences.revision,
                 by_person: false,
             }),
         })
@@ -103,7 +103,7 @@ impl Agents {
                 let question = consent.question.unwrap_or_else(|| question(tool, args));
                 Permit::Ask(format!("Agent `{}` asks: {question}", authority.agent))
             }
-            Verdict::Denied(why) => Permit::Denied(denied(why)),
+            Verdict::Denied(why) => Permit::Denied(denied_failure(why)),
         }
     }
 
@@ -121,10 +121,10 @@ impl Agents {
         match self.judge(authority, tool, Some(args)) {
             Verdict::Free => Ok(()),
             Verdict::Absent => Err(absent(tool)),
-            Verdict::Ask(_) => Err(denied(format!(
+            Verdict::Ask(_) => Err(denied_failure(format!(
                 "`{tool}` needs approval, which a `heal` rule or `preflight` cannot request"
             ))),
-            Verdict::Denied(why) => Err(denied(why)),
+            Verdict::Denied(why) => Err(denied_failure(why)),
         }
     }
 
@@ -145,7 +145,7 @@ impl Agents {
             Verdict::Free => Ok(()),
             Verdict::Ask(_) if agreed => Ok(()),
             Verdict::Ask(_) | Verdict::Absent => Err(absent(tool)),
-            Verdict::Denied(why) => Err(denied(why)),
+            Verdict::Denied(why) => Err(denied_failure(why)),
         }
     }
 
@@ -194,7 +194,7 @@ impl Agents {
 
 fn question(tool: &str, args: Option<&Object>) -> String {
     match args.filter(|args| !args.is_empty()) {
-        Some(args) => format!("call `{tool}` with {}?", caused::brief(args)),
+        Some(args) => format!("call `{tool}` with {}?", consequences::brief(args)),
         None => format!("call `{tool}`?"),
     }
 }
@@ -217,5 +217,5 @@ pub(crate) fn absent(tool: &str) -> Failure {
         .hint(
             "`deft tools list` shows the tools of all servers, `deft doctor` which servers answer",
         )
-        .blocked()
+        .mark_blocked()
 }

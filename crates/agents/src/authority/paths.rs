@@ -9,10 +9,10 @@ use deft_model::Object;
 use serde_json::Value;
 
 /// Maximum number of paths of one call that serve as base of relative paths.
-const MOST_BASES: usize = 20;
+const MAX_BASES: usize = 20;
 
 /// Length in bytes above which a text is not a path.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH_LEN: usize = 4096;
 
 /// Whether a path leads into one of the folders. Links are followed as far as the path exists.
 pub(super) fn is_inside(folders: &[PathBuf], path: &Path) -> bool {
@@ -37,7 +37,7 @@ pub(super) fn mentions(folders: &[PathBuf], args: &Object) -> bool {
     // A server starts in deft's working folder, so a relative path may be relative to it.
     let here = std::env::current_dir().ok();
     let bases = paths.iter().filter(|path| path.is_absolute());
-    let bases: Vec<&PathBuf> = bases.chain(&here).take(MOST_BASES).collect();
+    let bases: Vec<&PathBuf> = bases.chain(&here).take(MAX_BASES).collect();
     paths.iter().any(|path| {
         is_inside(folders, path)
             || bases
@@ -58,17 +58,17 @@ fn gather<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
 /// Converts a text to a path, if it can be one.
 fn path_of(text: &str) -> Option<PathBuf> {
     let text = text.trim();
-    if text.is_empty() || text.len() > LONGEST_PATH || text.contains('\0') {
+    if text.is_empty() || text.len() > MAX_PATH_LEN || text.contains('\0') {
         return None;
     }
     Some(match text.strip_prefix("file://") {
-        Some(path) => PathBuf::from(decoded(path)),
+        Some(path) => PathBuf::from(decode_path(path)),
         None => PathBuf::from(text),
     })
 }
 
 /// Decodes `%XX` in the path of a `file` URL. A result that is not UTF-8 leaves the path unchanged.
-fn decoded(path: &str) -> String {
+fn decode_path(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((first, behind)) = rest.split_first() {

@@ -115,7 +115,7 @@ impl Agents {
             }
             // A step that was tried again may have entered another revision.
             around.retain(|known| known.path.as_ref().is_none_or(|path| !same(path, &at)));
-            if let Ok(pinned) = self.library.pinned(&run.skill, &revision).await {
+            if let Ok(pinned) = self.library.find_pinned(&run.skill, &revision).await {
                 around.push(EnclosingSkill {
                     skill: pinned.skill.id.to_string(),
                     revision,
@@ -130,7 +130,10 @@ impl Agents {
     pub(super) async fn skill_bounds(&self, payers: &[Payer]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         for (nth, payer) in payers.iter().enumerate() {
-            let pinned = self.library.pinned(&payer.skill, &payer.revision).await;
+            let pinned = self
+                .library
+                .find_pinned(&payer.skill, &payer.revision)
+                .await;
             let pinned = read_or_log(pinned, "the budget of a skill");
             let policy = pinned.as_ref().map(|pinned| &pinned.skill.policy);
             let budget = policy.and_then(|policy| policy.budget.as_ref());

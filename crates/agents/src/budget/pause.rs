@@ -75,7 +75,7 @@ fn resumed_key(agent: &str) -> String {
 impl Agents {
     /// Returns the pause of an agent, given the current limits.
     async fn pause_of(&self, agent: &str, bounds: &[Bound]) -> Result<Option<AgentPause>, Error> {
-        let Some(since) = self.store().held(&pause_key(agent)).await? else {
+        let Some(since) = self.store().held_since(&pause_key(agent)).await? else {
             return Ok(None);
         };
         let cause = self.cause(agent).await?;
@@ -102,7 +102,7 @@ impl Agents {
         bounds: &[Bound],
     ) -> Result<Option<Failure>, Error> {
         let key = pause_key(agent);
-        if self.store().held(&key).await?.is_none() {
+        if self.store().held_since(&key).await?.is_none() {
             return Ok(None);
         }
         if let Some(pause) = self.pause_of(agent, bounds).await? {
@@ -166,7 +166,7 @@ impl Agents {
     /// itself, never the other way round.
     async fn pause_agent(&self, agent: &str, cause: &Cause, incident: &str) {
         let (key, now) = (pause_key(agent), self.base.now());
-        let known = match self.store().held(&key).await {
+        let known = match self.store().held_since(&key).await {
             Ok(None) => None,
             Ok(Some(_)) => match self.cause(agent).await {
                 Ok(cause) => Some(cause),

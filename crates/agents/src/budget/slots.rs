@@ -26,7 +26,7 @@ impl Agents {
             scope: Some(scope.clone()),
             ..SpentFilter::default()
         };
-        let rows = self.store().spent(filter).await;
+        let rows = self.store().list_spent(filter).await;
         let rows = read_or_log(rows, "the costs of the day")?;
         let spent = rows.first()?;
         if let Some(why) = self.refused_today(pinned, &scope).await {

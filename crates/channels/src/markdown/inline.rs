@@ -106,7 +106,7 @@ fn reach(text: &str) -> &str {
 
 /// Returns the token for a mark without a closing half: plain text if the half cannot follow any more,
 /// otherwise a wait for more text.
-fn missing(text: &str, mark: usize, complete: bool) -> InlineToken<'_> {
+fn unclosed_mark_token(text: &str, mark: usize, complete: bool) -> InlineToken<'_> {
     if complete || text.len() >= REACH {
         InlineToken::Plain(mark)
     } else {
@@ -137,7 +137,7 @@ fn code(rest: &str, complete: bool) -> InlineToken<'_> {
         }
         at = (start + length).min(within.len());
     }
-    missing(behind, mark, complete)
+    unclosed_mark_token(behind, mark, complete)
 }
 
 fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> InlineToken<'_> {
@@ -178,13 +178,13 @@ fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> Inl
         }
         at = (start + marks).min(within.len());
     }
-    missing(behind, length, complete)
+    unclosed_mark_token(behind, length, complete)
 }
 
 fn link(rest: &str, complete: bool) -> InlineToken<'_> {
     let behind = &rest[1..];
     let Some(close) = reach(behind).find(']') else {
-        return missing(behind, 1, complete);
+        return unclosed_mark_token(behind, 1, complete);
     };
     let Some(next) = behind[close + 1..].chars().next() else {
         return if complete {
@@ -204,7 +204,7 @@ fn link(rest: &str, complete: bool) -> InlineToken<'_> {
             length: close + end + 4,
         },
         Some(_) => InlineToken::Plain(1),
-        None => missing(target, 1, complete),
+        None => unclosed_mark_token(target, 1, complete),
     }
 }
 

@@ -105,7 +105,7 @@ fn widths(rows: &[Vec<String>], most: Option<usize>) -> Option<Vec<usize>> {
     let columns = rows.first()?.len();
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        let widths = cells.map(|cell| visible_width(&shown(cell, None, Style::PLAIN)));
+        let widths = cells.map(|cell| visible_width(&render_cell(cell, None, Style::PLAIN)));
         widths.max().unwrap_or(0).max(1)
     };
     let mut widths: Vec<usize> = (0..columns).map(widest).collect();
@@ -127,7 +127,7 @@ fn write_row(row: &[String], widths: &[usize], aligns: &[Align], style: Style, o
     let cells = row.iter().zip(widths);
     let cells: Vec<Vec<String>> = cells
         .map(|(cell, width)| {
-            let text = shown(cell, Some(*width), style);
+            let text = render_cell(cell, Some(*width), style);
             text.trim_end_matches('\n')
                 .split('\n')
                 .map(str::to_owned)
@@ -156,7 +156,7 @@ fn write_row(row: &[String], widths: &[usize], aligns: &[Align], style: Style, o
 }
 
 /// Renders a cell with styles, wrapped to `width`.
-fn shown(cell: &str, width: Option<usize>, style: Style) -> String {
+fn render_cell(cell: &str, width: Option<usize>, style: Style) -> String {
     let mut wrap = width.map_or_else(|| Wrap::new(None), Wrap::narrow);
     inline::write(cell, None, style, true, &mut wrap);
     wrap.end_line();

@@ -3,7 +3,7 @@
 use super::Renderer;
 
 /// Replaces escape sequences by tags, for readable cases.
-fn shown(out: &str) -> String {
+fn show_escapes(out: &str) -> String {
     [
         ("\x1b[0m", "</>"),
         ("\x1b[0;1m", "<b>"),
@@ -90,7 +90,7 @@ const STYLED: &[(&str, &str)] = &[
 fn marks_become_styles() {
     for (text, expected) in STYLED {
         let whole = Renderer::whole(text, true, None);
-        assert_eq!(shown(&whole), *expected, "{text}");
+        assert_eq!(show_escapes(&whole), *expected, "{text}");
     }
 }
 
@@ -144,7 +144,7 @@ fn lines_are_as_wide_as_the_terminal() {
         ),
     ] {
         let out = Renderer::whole(text, true, Some(21));
-        assert_eq!(shown(&out), expected, "{text}");
+        assert_eq!(show_escapes(&out), expected, "{text}");
     }
 }
 
@@ -183,7 +183,7 @@ b         3  an_identifier_that_
 
 fn plain_table(width: Option<usize>) -> String {
     let styles = ["<b>", "<dim>", "</>"];
-    let shown = shown(&Renderer::whole(TABLE, true, width));
+    let shown = show_escapes(&Renderer::whole(TABLE, true, width));
     styles
         .iter()
         .fold(shown, |text, style| text.replace(style, ""))
@@ -195,7 +195,7 @@ fn a_table_is_held_until_it_ends() {
     let mut renderer = Renderer::new(true, Some(80));
     assert_eq!(renderer.push("| a | b |\n|---|---|\n| c | d |\n"), "");
     assert!(renderer.is_holding() && !renderer.is_midline());
-    assert!(shown(&renderer.push("so")).contains("c  d\n"));
+    assert!(show_escapes(&renderer.push("so")).contains("c  d\n"));
     assert!(!renderer.is_holding());
 }
 
@@ -216,7 +216,7 @@ fn words_are_written_as_they_come() {
     let pieces = ["Hel", "lo wor", "ld, **bo", "ld** an", "d", " so\n"];
     let written: Vec<String> = pieces
         .iter()
-        .map(|piece| shown(&renderer.push(piece)))
+        .map(|piece| show_escapes(&renderer.push(piece)))
         .collect();
     assert_eq!(
         written,

@@ -421,17 +421,17 @@ mod tests {
 
     #[test]
     fn every_command_has_an_example() {
-        fn missing(command: &Command, path: &str, found: &mut Vec<String>) {
+        fn collect_missing(command: &Command, path: &str, found: &mut Vec<String>) {
             for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
                 let path = format!("{path} {}", sub.get_name());
                 if !EXAMPLES.iter().any(|(known, _)| *known == path.trim()) {
                     found.push(path.clone());
                 }
-                missing(sub, &path, found);
+                collect_missing(sub, &path, found);
             }
         }
         let mut found = Vec::new();
-        missing(&Args::command(), "", &mut found);
+        collect_missing(&Args::command(), "", &mut found);
         assert_eq!(found, Vec::<String>::new());
     }
 }

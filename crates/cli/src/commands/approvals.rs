@@ -89,8 +89,8 @@ fn row(approval: &ApprovalView, zone: &TimeZone) -> Row {
     ];
     let (question, call) = question_lines(approval);
     Row::new(cells)
-        .below(Some(question))
-        .line_below(call.map(|call| Cell::toned(call, Tone::Dim)))
+        .with_below(Some(question))
+        .line_below(call.map(|call| Cell::with_tone(call, Tone::Dim)))
 }
 
 /// Prints the answered approval and what continues the run.

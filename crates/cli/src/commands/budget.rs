@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::args::{Budget, BudgetSet, Global};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::table::{Column, Row, Table};
 
 pub(crate) fn run(command: &Budget, global: &Global, output: &Output) -> Done {
@@ -61,7 +61,7 @@ fn show(view: &BudgetView, zone: &TimeZone, output: &Output) -> Done {
         let calls = usize::try_from(used.estimated_calls).unwrap_or(usize::MAX);
         output.note(&format!(
             "a crash interrupted {}; {} tokens are an estimate",
-            counted(calls, "call"),
+            format_count(calls, "call"),
             used.estimated_tokens
         ));
     }
@@ -113,12 +113,12 @@ fn row(scope: &BudgetScope) -> Row {
         tokens.unwrap_or_else(|| "-".to_owned()).into(),
         dollars(used.cost_usd).into(),
         money.map_or("-".to_owned(), dollars).into(),
-        held(used).into(),
+        format_reserved(used).into(),
     ])
 }
 
 /// Formats the amount reserved for calls in flight.
-fn held(used: &ScopeUsage) -> String {
+fn format_reserved(used: &ScopeUsage) -> String {
     match (used.reserved_tokens, used.reserved_usd) {
         (0, money) if money == Usd::default() => "-".to_owned(),
         (tokens, money) if money == Usd::default() => format!("{tokens} tokens"),

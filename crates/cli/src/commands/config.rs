@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::args::{Config as Command, Global};
 use crate::failure::Done;
-use crate::output::{Output, counted, table};
+use crate::output::{Output, format_count, table};
 
 pub(crate) fn run(command: &Command, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -33,7 +33,7 @@ fn show(workspace: &Workspace, origin: bool, output: &Output) -> Done {
     output.data(lines(&all.settings, origin, output))?;
     // The list is useful even if some settings are invalid.
     if all.problems > 0 {
-        let count = counted(all.problems, "problem");
+        let count = format_count(all.problems, "problem");
         output.note(&format!(
             "{count} found: `deft config validate` shows details"
         ));
@@ -139,7 +139,7 @@ fn validate(workspace: &Workspace, output: &Output) -> Done {
         output.note(&match (problems.len(), checked.exists) {
             (0, true) => format!("{place} is valid"),
             (0, false) => format!("{place} does not exist; all settings have their defaults"),
-            (count, _) => counted(count, "problem"),
+            (count, _) => format_count(count, "problem"),
         });
     }
     Ok(ExitCode::from(u8::from(!problems.is_empty())))

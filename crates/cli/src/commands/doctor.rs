@@ -7,7 +7,7 @@ use deft_wire::check::{Check, CheckStatus};
 
 use crate::args::Global;
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 pub(crate) fn run(fix: bool, global: &Global, output: &Output) -> Done {
     let list = doctor::examine(&global.workspace(), fix)?;
@@ -19,7 +19,7 @@ pub(crate) fn run(fix: bool, global: &Global, output: &Output) -> Done {
         let bad = list.checks.iter();
         let bad = bad.filter(|check| check.status == CheckStatus::Bad).count();
         if bad > 0 {
-            output.note(&format!("\n{} to fix", counted(bad, "problem")));
+            output.note(&format!("\n{} to fix", format_count(bad, "problem")));
         }
     }
     Ok(ExitCode::from(u8::from(!list.ok)))

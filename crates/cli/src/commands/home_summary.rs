@@ -21,11 +21,14 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
     }
     if !view.home_exists {
         let home = &view.home;
-        output.data(format!("no home at {home} yet\n\n{}", listed(&NO_HOME)))?;
+        output.data(format!(
+            "no home at {home} yet\n\n{}",
+            list_suggestions(&NO_HOME)
+        ))?;
         return Ok(ExitCode::SUCCESS);
     }
     let text = status::text(&view, reader.zone(), output).with("\n");
-    output.data(text.with(listed(&suggestions(&view))))?;
+    output.data(text.with(list_suggestions(&suggestions(&view))))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -79,7 +82,7 @@ fn suggestions(view: &StatusView) -> Vec<Suggestion> {
     all.take(SUGGESTED).collect()
 }
 
-fn listed(suggestions: &[Suggestion]) -> String {
+fn list_suggestions(suggestions: &[Suggestion]) -> String {
     let line = |(command, purpose): &Suggestion| format!("  {command:<31} {purpose}\n");
     suggestions.iter().map(line).collect()
 }

@@ -6,7 +6,7 @@ use deft_service::setup;
 
 use crate::args::Global;
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 pub(crate) fn run(global: &Global, output: &Output) -> Done {
     let ready = setup::prepare_home(&global.workspace())?;
@@ -19,7 +19,7 @@ pub(crate) fn run(global: &Global, output: &Output) -> Done {
         0 => format!("`{home}` is complete; nothing to create"),
         count => format!(
             "`{home}` is ready: {} written",
-            counted(count, "skill file")
+            format_count(count, "skill file")
         ),
     })?;
     output.note("hint: `deft up` starts deft, `deft doctor` shows what is missing");

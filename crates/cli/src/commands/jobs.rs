@@ -94,9 +94,9 @@ fn row(job: &JobView) -> Row {
     let cells = [
         job.task_id.as_str().into(),
         job.name.as_str().into(),
-        Cell::toned(job.status.word(), tone),
+        Cell::with_tone(job.status.word(), tone),
     ];
-    Row::new(cells).below(job.error.as_deref())
+    Row::new(cells).with_below(job.error.as_deref())
 }
 
 fn show(app: &App, id: &str, output: &Output) -> Done {

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::terminal::StyledText;
 
 /// The interval at which to look for new lines.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(args: &Logs, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Logs, global: &Global, output: &Output) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     loop {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
         print(&reader.read_new()?, &zone, output)?;
     }
 }

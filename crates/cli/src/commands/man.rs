@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::args::command_with_examples;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 pub(crate) fn run(folder: &Path, output: &Output) -> Done {
     let wrong = |problem: std::io::Error| Failure::file(folder, "write to", &problem);
@@ -18,7 +18,7 @@ pub(crate) fn run(folder: &Path, output: &Output) -> Done {
     if output.json {
         output.document(&serde_json::json!({ "pages": written }))?;
     } else {
-        let pages = counted(written.len(), "page");
+        let pages = format_count(written.len(), "page");
         output.prose(format!("wrote {pages} to `{}`", folder.display()))?;
         output.note("hint: `man deft` finds them if the folder is in `MANPATH`");
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::args::{Global, Notices};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::pages::{Extent, ListDocument};
 use crate::table::{Cell, Column, Row, Table, Tone};
 use crate::when;
@@ -75,11 +75,11 @@ fn row(notice: &NoticeView, app: &App) -> Row {
     let cells = [
         notice.id.to_string().into(),
         when::short(notice.at, Timestamp::now(), &app.zone).into(),
-        Cell::toned(notice.status.word(), tone),
+        Cell::with_tone(notice.status.word(), tone),
         notice.notice.text.as_str().into(),
         notice.skill.as_deref().unwrap_or_default().into(),
     ];
-    Row::new(cells).below(notice.error.as_deref())
+    Row::new(cells).with_below(notice.error.as_deref())
 }
 
 fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {
@@ -88,7 +88,7 @@ fn retry(app: &App, id: Option<&str>, output: &Output) -> Done {
         output.document(&json!(retried))?;
     } else {
         let count = usize::try_from(retried.queued).unwrap_or(usize::MAX);
-        output.prose(format!("{} queued again", counted(count, "notice")))?;
+        output.prose(format!("{} queued again", format_count(count, "notice")))?;
     }
     Ok(ExitCode::SUCCESS)
 }

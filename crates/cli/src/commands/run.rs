@@ -35,8 +35,8 @@ const TURN: Duration = Duration::from_millis(120);
 pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
     let app = App::open_for(&args.name, &global.workspace_of(&args.roots))?;
     output.maybe_error_message(app.broken_warning(Some(&args.name)));
-    let prepared =
-        runs::prepare(&app, &args.name).map_err(|unprepared| broken(unprepared, output))?;
+    let prepared = runs::prepare(&app, &args.name)
+        .map_err(|unprepared| prepare_failure(unprepared, output))?;
     let inputs = inputs(args, &prepared)?;
     check_own_flags(&prepared, &inputs, output)?;
     check_missing(&args.name, &prepared, &inputs)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Run, global: &Global, output: &Output) -> Done {
 }
 
 /// Returns the failure to prepare a skill. If its file is broken, also prints the problems of the file.
-fn broken(unprepared: PrepareError, output: &Output) -> Failure {
+fn prepare_failure(unprepared: PrepareError, output: &Output) -> Failure {
     let mut failure = unprepared.failure;
     if let Some(path) = unprepared.broken_file
         && let Some(why) = explain(&path, output)

@@ -41,7 +41,7 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
                 .filter(|text| !text.trim().is_empty())
                 .unwrap_or_default()
         }
-        None => piped()?,
+        None => read_pipe()?,
     };
     let place = if file {
         SecretPlace::File
@@ -61,7 +61,7 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
 }
 
 /// Reads the value from a pipe. Refuses a terminal, which would echo it.
-fn piped() -> Done<String> {
+fn read_pipe() -> Done<String> {
     if io::stdin().is_terminal() {
         let message = "no value was piped in, and asking is not allowed";
         return Err(Failure::input("usage", message).hint(
@@ -93,16 +93,16 @@ fn show(list: &SecretList, output: &Output) -> Done {
 
 fn row(secret: &SecretView) -> Row {
     let state = if secret.ok {
-        Cell::toned("ok", Tone::Good)
+        Cell::with_tone("ok", Tone::Good)
     } else {
-        Cell::toned("missing", Tone::Bad)
+        Cell::with_tone("missing", Tone::Bad)
     };
     let users = match secret.used_by.as_slice() {
         [] => "no setting".to_owned(),
         users => users.join(", "),
     };
     let (name, source) = (secret.name.as_str(), secret.source.word());
-    Row::new([name.into(), source.into(), state, users.into()]).below(secret.error.clone())
+    Row::new([name.into(), source.into(), state, users.into()]).with_below(secret.error.clone())
 }
 
 fn remove(name: &str, workspace: &Workspace, output: &Output) -> Done {

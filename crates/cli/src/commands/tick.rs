@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::args::{Global, Tick};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use deft_service::tick::{self, EnabledSkill, TickReport};
 use deft_service::{App, time};
 use deft_wire::run::RunView;
@@ -49,7 +49,7 @@ fn text(report: &TickReport, app: &App) -> String {
         let more = usize::try_from(run.slot_count.saturating_sub(1)).unwrap_or(usize::MAX);
         let many = match more {
             0 => String::new(),
-            more => format!(" and {} more", counted(more, "slot")),
+            more => format!(" and {} more", format_count(more, "slot")),
         };
         let reason = run.error.as_ref().map_or("", |error| &error.message);
         format!(
@@ -58,13 +58,16 @@ fn text(report: &TickReport, app: &App) -> String {
             slot(run, app),
         )
     });
-    let enabled = report.enabled.iter().map(|skill| enabled(skill, app));
+    let enabled = report
+        .enabled
+        .iter()
+        .map(|skill| describe_enabled(skill, app));
     let lines = fired.chain(passed).chain(enabled);
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Describes a newly enabled skill: its next fire, and whether its runs ask a model, which costs money.
-fn enabled(enabled: &EnabledSkill, app: &App) -> String {
+fn describe_enabled(enabled: &EnabledSkill, app: &App) -> String {
     let skill = &enabled.skill;
     let next = enabled.next_at;
     let next = next.map_or(String::new(), |at| time::show(at, &app.zone));

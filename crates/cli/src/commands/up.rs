@@ -15,7 +15,7 @@ use crate::args::{Global, LogForm, Up};
 use crate::exit::Exit;
 use crate::failure::{Done, Failure};
 use crate::logging::sinks;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::progress::{say_above, say_in_log};
 use crate::terminal::Stream;
 use crate::when::short;
@@ -61,7 +61,7 @@ fn ready_line(ready: &Ready, begun: Instant) -> String {
     format!(
         "started in {} ms; {}, {next}",
         begun.elapsed().as_millis(),
-        counted(scheduled, "scheduled skill"),
+        format_count(scheduled, "scheduled skill"),
     )
 }
 
@@ -112,7 +112,7 @@ impl Signals {
     }
 }
 
-/// Waits for a signal, or until the time of `--for` is over. A second signal exits immediately.
+/// Waits for a signal, or until the time of `--for` has passed. A second signal exits immediately.
 async fn wait_for_shutdown(mut signals: Signals, only_for: Option<Duration>) -> ExitCode {
     let enough = async {
         match only_for {

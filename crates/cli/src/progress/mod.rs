@@ -5,5 +5,5 @@
 mod screen;
 mod tree;
 
-pub(crate) use screen::{Above, Screen, route_messages, say_above, say_in_log};
+pub(crate) use screen::{MessageSink, Screen, route_messages, say_above, say_in_log};
 pub(crate) use tree::{Tree, duration};

@@ -33,16 +33,16 @@ struct State {
 }
 
 /// A display on stderr that can insert messages of other code without disturbing its drawing.
-pub(crate) trait Above: Send + Sync + 'static {
+pub(crate) trait MessageSink: Send + Sync + 'static {
     /// Prints `line` where it does not disturb the drawing.
-    fn above(&self, line: &str);
+    fn insert_line(&self, line: &str);
 }
 
 /// The display that currently draws. Messages such as the log lines of a skill go through it.
-static CURRENT: Mutex<Option<Weak<dyn Above>>> = Mutex::new(None);
+static CURRENT: Mutex<Option<Weak<dyn MessageSink>>> = Mutex::new(None);
 
 /// Routes messages of other code through `draws` until it is dropped.
-pub(crate) fn route_messages<A: Above>(draws: &Arc<A>) {
+pub(crate) fn route_messages<A: MessageSink>(draws: &Arc<A>) {
     let draws: Weak<A> = Arc::downgrade(draws);
     *CURRENT.lock() = Some(draws);
 }
@@ -67,7 +67,7 @@ pub(crate) fn say_above(line: &str) {
         return;
     }
     match current {
-        Some(screen) => screen.above(&line),
+        Some(screen) => screen.insert_line(&line),
         None => say(line),
     }
 }
@@ -152,9 +152,9 @@ impl Drop for Screen {
     }
 }
 
-impl Above for Screen {
+impl MessageSink for Screen {
     /// Holds `line` until the next event or tick of the spinner.
-    fn above(&self, line: &str) {
+    fn insert_line(&self, line: &str) {
         self.lock().held.push(line.to_owned());
     }
 }
@@ -167,7 +167,7 @@ impl State {
         }
         let mut text = StyledText::default();
         if self.drawn > 0 {
-            text = StyledText::up(self.drawn).with(StyledText::clear_below());
+            text = StyledText::cursor_up(self.drawn).with(StyledText::clear_below());
         }
         self.drawn = 0;
         let lines = std::mem::take(&mut self.held).join("\n");
@@ -184,7 +184,7 @@ impl State {
         let all = self.tree.render_all(self.frame);
         // A tree taller than the terminal cannot be redrawn in place: show only its end.
         let first = all.len().saturating_sub(height.saturating_sub(2));
-        let mut out = StyledText::up(self.drawn);
+        let mut out = StyledText::cursor_up(self.drawn);
         for line in &all[first..] {
             out.push(StyledText::clear_line());
             out.push(line.fit(width));

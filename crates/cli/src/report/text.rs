@@ -8,7 +8,7 @@ use deft_wire::diagnostic::Severity;
 use deft_wire::model::visible;
 
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::terminal::StyledText;
 
 /// The maximum number of problems shown per file; more would only hide the first.
@@ -119,9 +119,9 @@ fn summary(files: &[CheckedFile]) -> String {
     };
     format!(
         "{}: {verdict} ({}, {}, {})",
-        counted(files.len(), "file"),
-        counted(total(Severity::Error), "error"),
-        counted(total(Severity::Warning), "warning"),
-        counted(total(Severity::Hint), "hint"),
+        format_count(files.len(), "file"),
+        format_count(total(Severity::Error), "error"),
+        format_count(total(Severity::Warning), "warning"),
+        format_count(total(Severity::Hint), "hint"),
     )
 }

@@ -14,7 +14,7 @@ const SHORTEST_ID: usize = 16;
 const NARROWEST_TEXT: usize = 24;
 
 /// The maximum number of lines of a text in a row. `show` and `--wide` print the full text.
-const MOST_LINES: usize = 2;
+const MAX_LINES: usize = 2;
 
 /// The maximum number of lines for columns moved below their row.
 const MOVED_LINES: usize = 1;
@@ -129,7 +129,7 @@ impl Layout {
 
     fn row(&self, table: &Table, row: &Row, paper: TableStyle) -> StyledText {
         let mut out = self.cells(table, row, paper.color);
-        for line in self.below(row, paper) {
+        for line in self.lines_below(row, paper) {
             out.push(line);
         }
         out
@@ -162,19 +162,19 @@ impl Layout {
     fn lines(&self, cell: &Cell, fit: Fit, width: usize) -> Vec<String> {
         match fit {
             Fit::Id => vec![cell.text.chars().take(width).collect()],
-            Fit::Text if self.room < usize::MAX => wrap_at_most(&cell.text, width, MOST_LINES),
+            Fit::Text if self.room < usize::MAX => wrap_at_most(&cell.text, width, MAX_LINES),
             Fit::Text | Fit::Keep | Fit::Extra => vec![cell.text.clone()],
         }
     }
 
     /// Renders the lines below the row: its moved columns, then its own texts.
-    fn below(&self, row: &Row, paper: TableStyle) -> Vec<StyledText> {
+    fn lines_below(&self, row: &Row, paper: TableStyle) -> Vec<StyledText> {
         let moved = self.widths.iter().zip(&row.cells);
         let moved: Vec<&str> = moved
             .filter(|(width, cell)| width.is_none() && !cell.text.is_empty())
             .map(|(_, cell)| cell.text.as_str())
             .collect();
-        let moved = (!moved.is_empty()).then(|| Cell::toned(moved.join(" · "), Tone::Dim));
+        let moved = (!moved.is_empty()).then(|| Cell::with_tone(moved.join(" · "), Tone::Dim));
         let width = paper.width.map_or(usize::MAX, |width| {
             width.saturating_sub(INDENT).max(NARROWEST_TEXT)
         });
@@ -183,7 +183,7 @@ impl Layout {
         let below = row.below.iter().map(|text| (&text.cell, text.most));
         for (cell, most) in moved.chain(below) {
             for line in wrap_at_most(&cell.text, width, most) {
-                let line = painted(&line, cell.tone, paper.color);
+                let line = paint(&line, cell.tone, paper.color);
                 out.push(StyledText::from(" ".repeat(INDENT)).with(line).with("\n"));
             }
         }
@@ -203,7 +203,7 @@ fn line<'a>(cells: impl Iterator<Item = (usize, Tone, &'a str)>, color: bool) ->
                 used = 0;
             }
             line.push(" ".repeat(start - used));
-            line.push(painted(text, tone, color));
+            line.push(paint(text, tone, color));
             used = start + columns_of(text);
         }
         start += width + GAP;
@@ -211,7 +211,7 @@ fn line<'a>(cells: impl Iterator<Item = (usize, Tone, &'a str)>, color: bool) ->
     line
 }
 
-fn painted(text: &str, tone: Tone, color: bool) -> StyledText {
+fn paint(text: &str, tone: Tone, color: bool) -> StyledText {
     match tone.code() {
         Some(code) => StyledText::paint(code, text, color),
         None => StyledText::from(text),

@@ -102,7 +102,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
+    pub(crate) fn with_tone(text: impl Into<String>, tone: Tone) -> Self {
         let text = one_line(&text.into());
         Self { text, tone }
     }
@@ -110,7 +110,7 @@ impl Cell {
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self::toned(text, Tone::Plain)
+        Self::with_tone(text, Tone::Plain)
     }
 }
 
@@ -144,7 +144,7 @@ impl Row {
         Self { cells, below }
     }
 
-    pub(crate) fn below(self, below: Option<impl Into<Cell>>) -> Self {
+    pub(crate) fn with_below(self, below: Option<impl Into<Cell>>) -> Self {
         self.below_at_most(below, BELOW_LINES)
     }
 

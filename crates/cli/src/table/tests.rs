@@ -29,7 +29,7 @@ fn two_runs() -> Table {
     Table::new(RUNS, rows)
 }
 
-fn printed(table: &Table, width: Option<usize>) -> String {
+fn print_table(table: &Table, width: Option<usize>) -> String {
     let color = false;
     table.print(TableStyle { width, color }).as_str().to_owned()
 }
@@ -41,7 +41,7 @@ RUN                       SKILL             OUTCOME  CAUSE     ABOUT
 run_01a1dfed18e073f3b94e  morning-briefing  success  schedule  tells the day's meetings and the mail that matters
 run_01a1dfed18e173f3b94e  backup            error    by hand
 ";
-    assert_eq!(printed(&two_runs(), None), wanted);
+    assert_eq!(print_table(&two_runs(), None), wanted);
 }
 
 #[test]
@@ -52,7 +52,7 @@ run_01a1dfed18e0  morning-briefing  success  schedule  tells the day's meetings
                                                        and the mail that matters
 run_01a1dfed18e1  backup            error    by hand
 ";
-    assert_eq!(printed(&two_runs(), Some(80)), wanted);
+    assert_eq!(print_table(&two_runs(), Some(80)), wanted);
 }
 
 #[test]
@@ -64,7 +64,7 @@ run_01a1dfed18e0  morning-briefing  success
 run_01a1dfed18e1  backup            error
     by hand
 ";
-    assert_eq!(printed(&two_runs(), Some(50)), wanted);
+    assert_eq!(print_table(&two_runs(), Some(50)), wanted);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_very_long_name_breaks_its_own_row_only() {
         [Column::keep("skill"), Column::keep("outcome")],
         [
             Row::new([long.into(), "success".into()]),
-            Row::new(["backup".into(), "error".into()]).below(Some("no space left on device")),
+            Row::new(["backup".into(), "error".into()]).with_below(Some("no space left on device")),
         ],
     );
     let wanted = "\
@@ -84,7 +84,7 @@ a-name-that-is-longer-than-half-of-the-line
 backup  error
     no space left on device
 ";
-    assert_eq!(printed(&table, Some(50)), wanted);
+    assert_eq!(print_table(&table, Some(50)), wanted);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn colours_take_no_room_and_spaces_end_no_line() {
     let table = Table::new(
         [Column::keep("outcome"), Column::keep("note")],
         [
-            Row::new([Cell::toned("error", Tone::Bad), "x".into()]),
+            Row::new([Cell::with_tone("error", Tone::Bad), "x".into()]),
             Row::new(["success".into(), "".into()]),
         ],
     );
@@ -109,5 +109,5 @@ fn a_text_has_at_most_two_lines() {
     let words = "one two three four five six seven eight nine ten eleven twelve";
     let table = Table::new([Column::text("about")], [Row::new([words.into()])]);
     let wanted = "one two three four five\nsix seven eight nine …\n";
-    assert_eq!(printed(&table.headless(), Some(24)), wanted);
+    assert_eq!(print_table(&table.headless(), Some(24)), wanted);
 }

@@ -50,7 +50,7 @@ impl StyledText {
     }
 
     /// Returns the sequence that moves the cursor up by `lines`.
-    pub(crate) fn up(lines: usize) -> Self {
+    pub(crate) fn cursor_up(lines: usize) -> Self {
         match lines {
             0 => Self::default(),
             lines => Self(format!("\x1b[{lines}A")),

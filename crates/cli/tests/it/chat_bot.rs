@@ -175,7 +175,7 @@ fn nothing_is_lost_and_nothing_answered_twice() {
     assert_eq!(texts(&bot, ADA), ["First.", "Second.", "Third."]);
     let asked: Vec<String> = model.requests().iter().map(last_said).collect();
     assert_eq!(asked, ["one", "two", "two", "three"]);
-    assert_eq!(bot.unconfirmed(), Vec::<i64>::new());
+    assert_eq!(bot.unconfirmed_updates(), Vec::<i64>::new());
     assert_eq!(runs(&world, "chat").len(), 3);
 }
 

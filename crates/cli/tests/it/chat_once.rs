@@ -27,7 +27,7 @@ fn conversations(world: &World) -> Vec<Value> {
 fn the_answer_is_all_that_goes_to_stdout() {
     for (more, beside) in [(None, true), (Some("--quiet"), false)] {
         let model = model([
-            look().saying("Let me see."),
+            look().with_text("Let me see."),
             ModelAnswer::text("It is **noon**."),
         ]);
         let world = home(&model, "");

@@ -11,7 +11,7 @@ use crate::support::World;
 /// Creates a home with a real model, and an agent with a short prompt, because the model reads slowly.
 fn home(more: &str, metadata: &str, text: &str) -> World {
     let world = used_home();
-    let url = json!(RealModel::shared().url);
+    let url = json!(RealModel::get_shared().url);
     world
         .write(
             "home/config.toml",

@@ -202,7 +202,7 @@ fn commands_are_answered_without_a_model() {
 fn nothing_that_a_model_writes_commands_the_terminal() {
     let evil = "\x1b]0;owned\x07 \x1b[31;5mred\x1b[0m \x1b[2J\u{9b}32m \x1bPq\x1b\\ over";
     let model = model([
-        ModelAnswer::call("notify", json!({"message": evil})).saying(evil),
+        ModelAnswer::call("notify", json!({"message": evil})).with_text(evil),
         ModelAnswer::text(evil),
     ]);
     let world = home(

@@ -302,7 +302,7 @@ fn a_broken_edit_leaves_the_last_good_revision() {
         let file = world.path(file).display().to_string();
         assert_eq!(world.code(&["skills", "validate", &file]), 1);
     }
-    // A repaired file is used again, and the skill of a deleted file is gone.
+    // A repaired file is used again, and the skill of a deleted file is removed.
     world.write("home/skills/look.yaml", LOOK.replace("+ 1", "+ 2"));
     let mended = world.json(&["run", "look", "--n", "1", "--sort", "x", "--json"]);
     assert_eq!(mended["outputs"]["n"], 3);

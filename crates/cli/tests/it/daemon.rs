@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::support::World;
 
 /// The timeout of all waits, sufficient even on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Daemon {
     child: Child,
@@ -62,7 +62,7 @@ impl Daemon {
 
     /// Waits for a line that contains `text`, which may have arrived already.
     pub(crate) fn until(&mut self, text: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         if let Some(line) = self.seen.iter().find(|line| line.contains(text)) {
             return line.clone();
         }
@@ -91,7 +91,7 @@ impl Daemon {
     /// Waits for the end of the daemon and returns its status and all its output.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
         let status = self.child.wait().unwrap();
-        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+        while let Ok(line) = self.lines.recv_timeout(WAIT_TIMEOUT) {
             self.seen.push(line);
         }
         (status, self.seen.join("\n"))
@@ -125,7 +125,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// Polls `ask` until it returns a value.
 pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         if let Some(answer) = ask() {
             return answer;

@@ -340,7 +340,7 @@ fn what_json_says_is_what_was_written() {
 #[test]
 fn answers_of_models_are_clean() {
     let said = ModelAnswer::text(&format!("**bold** {EVIL}\n```\n{EVIL}\n```\n"));
-    let calls = ModelAnswer::call("demo_echo", json!({"text": EVIL})).saying(EVIL);
+    let calls = ModelAnswer::call("demo_echo", json!({"text": EVIL})).with_text(EVIL);
     let unknown = ModelAnswer::call(&format!("x{EVIL}"), json!({EVIL: EVIL}));
     let fails = ModelAnswer::error(400, EVIL);
     let server = model([

@@ -23,7 +23,7 @@ const TEMPTATIONS: usize = 6;
 const LATE: Duration = Duration::from_secs(15);
 
 /// The maximum size of the log, in bytes.
-const MOST_LOG: u64 = 4 << 20;
+const MAX_LOG_BYTES: u64 = 4 << 20;
 
 const HONEST: &str = "\
 name: honest
@@ -141,7 +141,7 @@ fn instant(run: &Value, key: &str) -> Timestamp {
 #[test]
 fn honest_runs_finish_on_time_beside_an_evil_server_and_an_evil_model() {
     let asked = AtomicUsize::new(0);
-    let model = ModelServer::answering(Dialect::OpenAi, move |_| {
+    let model = ModelServer::start_with(Dialect::OpenAi, move |_| {
         temptation(asked.fetch_add(1, Ordering::SeqCst))
     });
     let world = hostile_world(&model);
@@ -174,7 +174,7 @@ fn honest_runs_finish_on_time_beside_an_evil_server_and_an_evil_model() {
     assert_eq!(begun("evil", "wipe"), 0);
     assert!(begun("evil", "flood") > 0 && begun("evil", "hang") > 0);
 
-    assert!(size(&world.path("home/logs")) < MOST_LOG);
+    assert!(size(&world.path("home/logs")) < MAX_LOG_BYTES);
     let logged = std::fs::read_to_string(world.path("home/logs/deft.log")).unwrap();
     for text in [&said, &logged] {
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");

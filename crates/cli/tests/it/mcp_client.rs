@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::daemon::PATIENCE;
+use crate::daemon::WAIT_TIMEOUT;
 use crate::support::World;
 
 /// The newest revision without sessions.
@@ -133,7 +133,7 @@ impl McpClient {
         if let Some(at) = self.waiting.iter().position(&fits) {
             return self.waiting.remove(at);
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(line) = self.lines.recv_timeout(left) else {

@@ -290,7 +290,7 @@ fn processes_whose_token_has_ended_renew_it_once() {
         assert_eq!(code, 0, "{errors}");
         server.set_lifetime(3600);
         server.end_access();
-        let before = (server.granted(), server.asked("/token").len());
+        let before = (server.granted_tokens(), server.requests_to("/token").len());
         let gate = Gate::default();
         server.hold(&gate);
         let call = || {
@@ -300,9 +300,11 @@ fn processes_whose_token_has_ended_renew_it_once() {
         };
         let calls: Vec<Child> = (0..4).map(|_| call()).collect();
         // One process renews while the others arrive.
-        wait_for("a renewal", || (server.held() > 0).then_some(()));
+        wait_for("a renewal", || (server.held_requests() > 0).then_some(()));
         if !is_end_known {
-            wait_for("all", || (server.asked("/mcp").len() >= 4).then_some(()));
+            wait_for("all", || {
+                (server.requests_to("/mcp").len() >= 4).then_some(())
+            });
         }
         gate.open();
         let calls: Vec<Output> = calls
@@ -313,7 +315,7 @@ fn processes_whose_token_has_ended_renew_it_once() {
             let called: serde_json::Value = serde_json::from_slice(&call.stdout).unwrap();
             assert_eq!(called["value"], "you sent Bearer ***", "{called:#}");
         }
-        let after = (server.granted(), server.asked("/token").len());
+        let after = (server.granted_tokens(), server.requests_to("/token").len());
         assert_eq!(after, (before.0 + 1, before.1 + 1), "{is_end_known}");
     }
 }

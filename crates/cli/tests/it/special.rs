@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::daemon::{PATIENCE, used_home};
+use crate::daemon::{WAIT_TIMEOUT, used_home};
 use crate::support::{SKILL, WORKFLOW, World};
 
 fn pipe(path: &Path) {
@@ -19,7 +19,7 @@ fn bounded(world: &World, args: &[&str]) -> (i32, String) {
     let deft = world.command(args);
     let mut command = Command::new("timeout");
     command
-        .args(["--signal=KILL", &PATIENCE.as_secs().to_string()])
+        .args(["--signal=KILL", &WAIT_TIMEOUT.as_secs().to_string()])
         .arg(deft.get_program())
         .args(deft.get_args())
         .current_dir(world.path(""))

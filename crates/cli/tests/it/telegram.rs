@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use deft_testkit::{BotAnswer, BotApi, HttpDouble, Reaction};
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, PATIENCE, used_home, wait_for};
+use crate::daemon::{Daemon, WAIT_TIMEOUT, used_home, wait_for};
 use crate::support::World;
 
 fn world(bot: &BotApi) -> World {
@@ -269,7 +269,7 @@ fn a_webhook_gets_the_message_as_json() {
             format!("[notify]\nchannel = \"webhook\"\ntarget = {target}\n"),
         );
         notify(&world, "ping");
-        let body = heard.recv_timeout(PATIENCE).unwrap();
+        let body = heard.recv_timeout(WAIT_TIMEOUT).unwrap();
         assert_eq!(
             (&body["kind"], &body["text"]),
             (&json!("message"), &json!("ping")),

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::support::World;
 
 /// The timeout of all waits. Waits normally take less than a tenth of it.
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A process of the binary, with a terminal as its stdin, stdout and stderr.
 pub(crate) struct Terminal {
@@ -80,7 +80,7 @@ impl Terminal {
     /// Waits until the screen shows `text`.
     pub(crate) fn until(&mut self, text: &str) -> &mut Self {
         while !self.screen().contains(text) {
-            let more = self.output.recv_timeout(PATIENCE);
+            let more = self.output.recv_timeout(WAIT_TIMEOUT);
             let Ok(more) = more else {
                 panic!("no `{text}` on the screen:\n{}", self.screen());
             };
@@ -92,7 +92,7 @@ impl Terminal {
     /// Waits until `text` has been written, even if it has been overwritten since.
     pub(crate) fn until_echo(&mut self, text: &str) -> &mut Self {
         while !self.raw.contains(text) {
-            let Ok(more) = self.output.recv_timeout(PATIENCE) else {
+            let Ok(more) = self.output.recv_timeout(WAIT_TIMEOUT) else {
                 panic!("no `{text}` was written:\n{}", self.screen());
             };
             self.take(&more);
@@ -109,7 +109,7 @@ impl Terminal {
             rows.nth(row.into()).unwrap_or_default()
         };
         while line(&self.seen).trim_end() != text {
-            let Ok(more) = self.output.recv_timeout(PATIENCE) else {
+            let Ok(more) = self.output.recv_timeout(WAIT_TIMEOUT) else {
                 panic!("no line `{text}` at the cursor:\n{}", self.screen());
             };
             self.take(&more);
@@ -147,7 +147,7 @@ impl Terminal {
     /// Waits for the exit. Returns the exit code, or for a signal the code that shells show, and the last
     /// screen.
     pub(crate) fn end(mut self) -> (i32, String) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
@@ -292,7 +292,7 @@ fn ctrl_c_stops_a_command_line() {
 fn called(world: &World, terminal: &Terminal) {
     let log = world.path("server/demo.log");
     let called = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("hang"));
-    let deadline = std::time::Instant::now() + PATIENCE;
+    let deadline = std::time::Instant::now() + WAIT_TIMEOUT;
     while !called() {
         assert!(
             std::time::Instant::now() < deadline,

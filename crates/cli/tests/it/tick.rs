@@ -239,7 +239,7 @@ fn a_broken_file_goes_on_as_it_was() {
     let mut daemon = Daemon::start(&world);
     daemon.until("a skill file is broken; `hourly` uses its last good revision");
     daemon.stop();
-    // A repaired file is used again; the skill of a deleted file is gone.
+    // A repaired file is used again; the skill of a deleted file is removed.
     world.write(
         "home/skills/mine.yaml",
         HOURLY.replace("Looks", "Looks again"),

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixDatagram;
 use deft_testkit::{Kind, Script, witness};
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, PATIENCE, ended, runs, skill, used_home, wait_for};
+use crate::daemon::{Daemon, WAIT_TIMEOUT, ended, runs, skill, used_home, wait_for};
 use crate::support::{World, server};
 
 /// Fires each second and leaves a notice.
@@ -134,7 +134,7 @@ fn a_service_manager_is_told() {
     let world = used_home();
     let place = world.path("notify");
     let socket = UnixDatagram::bind(&place).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     let hear = || {
         let mut said = [0; 64];
         let length = socket.recv(&mut said).unwrap();

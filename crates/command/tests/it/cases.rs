@@ -113,7 +113,7 @@ fn extracted(case: &str) -> String {
     for block in &found.blocks {
         writeln!(out, "  block {:?}", block.commands).expect("a string");
     }
-    for (written, problem) in found.written() {
+    for (written, problem) in found.written_commands() {
         match problem {
             None => writeln!(out, "  command {written:?}").expect("a string"),
             Some(problem) if found.unclosed.as_ref() == Some(&problem) => {}

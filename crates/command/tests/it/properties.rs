@@ -77,7 +77,7 @@ fn follow(text: &str) {
     });
     let unclosed = found.unclosed.clone().map(|problem| (None, Some(problem)));
     let expected: Vec<_> = lines.chain(unclosed).collect();
-    let written: Vec<_> = found.written();
+    let written: Vec<_> = found.written_commands();
     assert!(written.iter().all(|(line, _)| !line.is_empty()));
     let readable = |(line, problem): (String, Option<Problem>)| match problem {
         None => (Some(line), None),

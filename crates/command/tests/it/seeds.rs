@@ -110,7 +110,7 @@ fn a_missing_flag_is_told_clearly() {
     let flags = table("email.send").expect("a page");
     let problems = check(&flags, command.flags).expect_err("two are missing");
     assert_eq!(
-        CommandResult::refused(&problems).to_string(),
+        CommandResult::from_problems(&problems).to_string(),
         "status: error\n\n\
          error (missing_flags): `--subject` and `--body` are missing\n\
          hint: `--help` shows what each flag takes"

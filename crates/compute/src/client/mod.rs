@@ -44,15 +44,15 @@ struct Inner {
 impl Compute {
     /// Creates a handle without starting the worker.
     pub fn new(options: Options) -> Compute {
-        Compute::made(options, None)
+        Compute::from_options(options, None)
     }
 
     /// Creates a handle that uses the worker which another process lends at `place`, if available.
-    pub fn borrowing(options: Options, place: PathBuf) -> Compute {
-        Compute::made(options, Some(place))
+    pub fn with_borrowed_worker(options: Options, place: PathBuf) -> Compute {
+        Compute::from_options(options, Some(place))
     }
 
-    fn made(options: Options, borrow: Option<PathBuf>) -> Compute {
+    fn from_options(options: Options, borrow: Option<PathBuf>) -> Compute {
         Compute {
             inner: Arc::new(Inner {
                 places: Places::new(options.limits.children),
@@ -65,7 +65,7 @@ impl Compute {
 
     /// Starts the worker before the first job. A failure is reported by that job.
     pub fn warm(&self) {
-        drop(self.living(&mut self.slot()));
+        drop(self.running_zygote(&mut self.slot()));
     }
 
     /// Lends the worker to other processes of this user, at a socket created at `place`. Returns only if the
@@ -76,7 +76,7 @@ impl Compute {
 
     fn with_control<T>(&self, use_it: impl FnOnce(&OwnedFd) -> T) -> Result<T, Error> {
         let mut slot = self.slot();
-        Ok(use_it(&self.living(&mut slot)?.control))
+        Ok(use_it(&self.running_zygote(&mut slot)?.control))
     }
 
     /// Starts the worker and loads the modules that the code imports, before the first job.
@@ -130,7 +130,7 @@ impl Compute {
         loop {
             let (id, asked) = {
                 let mut slot = self.slot();
-                let zygote = self.living(&mut slot)?;
+                let zygote = self.running_zygote(&mut slot)?;
                 (
                     zygote.id,
                     zygote.spawn(self.options().limits.memory_bytes, modules),
@@ -156,7 +156,7 @@ impl Compute {
         zygote::exit_error(gone, "it ended before it answered").await
     }
 
-    fn living<'a>(
+    fn running_zygote<'a>(
         &self,
         slot: &'a mut MutexGuard<'_, Option<Zygote>>,
     ) -> Result<&'a mut Zygote, Error> {
@@ -170,7 +170,7 @@ impl Compute {
                 let lent = self.inner.borrow.as_ref();
                 let lent = lent.and_then(|place| loan::borrow(place, &options.program));
                 Ok(empty.insert(match lent {
-                    Some(control) => Zygote::lent(control),
+                    Some(control) => Zygote::from_lent(control),
                     None => Zygote::start(options)?,
                 }))
             }

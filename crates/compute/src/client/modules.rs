@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 /// Longer names are not modules, and code does not import more modules than this.
-const LONGEST: usize = 40;
-const MOST: usize = 64;
+const MAX_NAME_LEN: usize = 40;
+const MAX_MODULES: usize = 64;
 
 /// Modules that other modules import only when a function is used.
 const USED: [(&str, &str); 2] = [("strptime", "_strptime"), ("most_common", "heapq")];
@@ -26,7 +26,7 @@ pub(super) fn named_in(code: &str) -> BTreeSet<String> {
             (Some("import"), Some(rest)) => found.extend(rest.split(',').filter_map(first_part)),
             _ => {}
         }
-        if found.len() > MOST {
+        if found.len() > MAX_MODULES {
             break;
         }
     }
@@ -41,7 +41,7 @@ pub(super) fn named_in(code: &str) -> BTreeSet<String> {
 fn first_part(name: &str) -> Option<String> {
     let is_end = |letter: char| !(letter.is_alphanumeric() || letter == '_');
     let name = name.trim_start().split(is_end).next()?;
-    (!name.is_empty() && name.len() <= LONGEST).then(|| name.to_owned())
+    (!name.is_empty() && name.len() <= MAX_NAME_LEN).then(|| name.to_owned())
 }
 
 #[cfg(test)]

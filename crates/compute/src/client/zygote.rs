@@ -77,7 +77,7 @@ impl Zygote {
     }
 
     /// Wraps the control socket of another process's worker.
-    pub(super) fn lent(control: OwnedFd) -> Zygote {
+    pub(super) fn from_lent(control: OwnedFd) -> Zygote {
         Zygote {
             id: STARTED.fetch_add(1, Ordering::Relaxed),
             child: None,

@@ -52,7 +52,7 @@ fn the_recorded_values_are_those_of_cpython() {
 #[tokio::test]
 async fn the_compute_blocks_of_the_seed_run_unchanged() {
     // The blocks named `own_…` in `tests/corpus/battery.json` cover the same Python.
-    let Some(seed) = deft_testkit::shared("seeds/003_05a37b41105d180e.txt") else {
+    let Some(seed) = deft_testkit::find_shared("seeds/003_05a37b41105d180e.txt") else {
         return;
     };
     let blocks = blocks(&std::fs::read_to_string(seed).unwrap());

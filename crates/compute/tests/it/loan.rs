@@ -34,7 +34,7 @@ async fn lender(name: &str) -> (Compute, PathBuf) {
 async fn the_same_program_uses_a_worker_that_is_lent() {
     let (lender, place) = lender("same").await;
     let ours = env!("CARGO_BIN_EXE_compute-worker");
-    let borrower = Compute::borrowing(options(ours), place.clone());
+    let borrower = Compute::with_borrowed_worker(options(ours), place.clone());
     let mut session = borrower.session();
     let code = "import json\nresult = json.loads('[2]')";
     let got = session.run(block(code), None).await.unwrap().value;
@@ -57,7 +57,7 @@ async fn the_same_program_uses_a_worker_that_is_lent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_program_starts_its_own() {
     let (lender, place) = lender("other").await;
-    let other = Compute::borrowing(options("/bin/false"), place.clone());
+    let other = Compute::with_borrowed_worker(options("/bin/false"), place.clone());
     let error = value(&other, "result = 1").await.unwrap_err();
     assert!(matches!(error, Error::Unavailable { .. }), "{error}");
     assert_eq!(value(&lender, "result = 1").await.unwrap(), 1);

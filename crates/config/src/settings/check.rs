@@ -4,7 +4,7 @@ use deft_model::nearest;
 
 use super::kind::{Kind, KindError, check_heal};
 use super::problem::Problem;
-use super::table::{self, Key, Meaning};
+use super::table::{self, Key, PathKind};
 use super::tree::{Data, Node, Origin, Section, Settings};
 
 impl Settings {
@@ -30,22 +30,22 @@ impl Checker {
     fn section(&mut self, section: &Section, path: &mut Vec<String>) {
         for (name, node) in section {
             path.push(name.clone());
-            match (table::meaning(path), &node.data) {
-                (Meaning::Leaf(key), _) => self.leaf(key, node, path),
-                (Meaning::Section, Data::Table(below)) => self.section(below, path),
-                (Meaning::Section, Data::List(_) | Data::Value(_)) => {
-                    let place = shown(path);
+            match (table::kind_of_path(path), &node.data) {
+                (PathKind::Leaf(key), _) => self.leaf(key, node, path),
+                (PathKind::Section, Data::Table(below)) => self.section(below, path),
+                (PathKind::Section, Data::List(_) | Data::Value(_)) => {
+                    let place = format_path(path);
                     let message = format!("`{place}` is a section: write `[{place}]`");
                     self.report(node, path, message, None);
                 }
-                (Meaning::Unknown, _) => self.unknown(node, path),
+                (PathKind::Unknown, _) => self.unknown(node, path),
             }
             path.pop();
         }
     }
 
     fn leaf(&mut self, key: &Key, node: &Node, path: &[String]) {
-        let place = shown(path);
+        let place = format_path(path);
         let mut wrong = |node: &Node, KindError { message, hint }| {
             self.report(node, path, format!("`{place}` {message}"), hint);
         };
@@ -72,7 +72,7 @@ impl Checker {
             Some(near) => format!("did you mean `{prefix}{near}`?"),
             None => format!("known keys: {}", known.join(", ")),
         };
-        let message = format!("unknown key `{}`", shown(path));
+        let message = format!("unknown key `{}`", format_path(path));
         self.report(node, path, message, Some(hint));
     }
 
@@ -134,7 +134,7 @@ impl Checker {
                 || format!("write a section `[llm.{name}]`"),
                 |near| format!("did you mean `{near}`?"),
             );
-            let shown = shown(&place);
+            let shown = format_path(&place);
             let message = format!("`{shown}` names the unknown model `{name}`");
             self.report(node, &place, message, Some(hint));
         }
@@ -186,7 +186,7 @@ pub fn bad_name(name: &str) -> Option<String> {
 }
 
 /// Formats a path as a dotted TOML key.
-pub fn shown(path: &[String]) -> String {
+pub fn format_path(path: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let part = |part: &String| {
         if !part.is_empty() && part.chars().all(plain) {

@@ -10,9 +10,9 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlErr
 
 use super::list::unknown;
 use super::problem::Problem;
-use super::table::{self, Meaning};
+use super::table::{self, PathKind};
 use super::tree::Settings;
-use super::{shown, text_of};
+use super::{format_path, text_of};
 use crate::folders::{EditLock, config_file, ensure_home, lock_edits};
 use crate::replace::{Access, replace};
 use deft_wire::{Done, Failure};
@@ -54,13 +54,13 @@ impl Editor {
 
     /// Sets a key of the table of keys.
     pub fn set(&mut self, path: &[String], value: &Value) -> Done<()> {
-        let key = match table::meaning(path) {
-            Meaning::Leaf(key) => key,
-            Meaning::Section => return Err(is_section(path)),
-            Meaning::Unknown => return Err(unknown(path)),
+        let key = match table::kind_of_path(path) {
+            PathKind::Leaf(key) => key,
+            PathKind::Section => return Err(is_section(path)),
+            PathKind::Unknown => return Err(unknown(path)),
         };
         key.kind.check(value).map_err(|wrong| {
-            let message = format!("`{}` {}", shown(path), wrong.message);
+            let message = format!("`{}` {}", format_path(path), wrong.message);
             Failure::input("config", message).maybe_hint(wrong.hint)
         })?;
         let Some((name, above)) = path.split_last() else {
@@ -196,7 +196,7 @@ impl Editor {
 }
 
 fn is_section(path: &[String]) -> Failure {
-    let name = shown(path);
+    let name = format_path(path);
     let below = table::names_below(path);
     let hint = match below.first() {
         Some(first) => format!("set one of its keys, such as `{name}.{first}`"),
@@ -216,7 +216,7 @@ fn descend<'a>(document: &'a mut DocumentMut, path: &[String]) -> Done<&'a mut d
         let item = section.get_mut(name);
         inline = inline || item.as_ref().is_some_and(|item| item.is_inline_table());
         section = item.and_then(Item::as_table_like_mut).ok_or_else(|| {
-            let place = shown(path);
+            let place = format_path(path);
             Failure::input("config", format!("`{name}` in `{place}` is not a section"))
         })?;
     }

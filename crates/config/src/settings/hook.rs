@@ -58,7 +58,7 @@ pub struct HookConfig {
 
 impl Reader<'_> {
     pub(super) fn hooks(&self) -> Vec<HookConfig> {
-        let hooks = self.named(&["hooks"]).into_iter();
+        let hooks = self.named_tables(&["hooks"]).into_iter();
         let hook = hooks.map(|(name, fields)| {
             let text = |key: &str| fields.get(key).and_then(Value::as_str);
             let scheme = text("scheme").and_then(HookScheme::from_word);

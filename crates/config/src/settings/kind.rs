@@ -128,7 +128,13 @@ impl Kind {
 
     /// Checks `value`.
     pub fn check(self, value: &Value) -> Result<(), KindError> {
-        let other = || KindError::new(format!("takes {}, not {}", self.takes(), shown(value)));
+        let other = || {
+            KindError::new(format!(
+                "takes {}, not {}",
+                self.takes(),
+                describe_value(value)
+            ))
+        };
         let text = || value.as_str().ok_or_else(other);
         match self {
             Self::Text | Self::Reference => text().map(drop),
@@ -191,7 +197,7 @@ impl Kind {
 }
 
 /// Describes `value` for a message. Long strings are not shown, because they might be secrets.
-fn shown(value: &Value) -> String {
+fn describe_value(value: &Value) -> String {
     match value {
         Value::String(text) if text.chars().count() <= 40 => format!("the string `{text}`"),
         Value::String(_) => "this string".to_owned(),
@@ -289,7 +295,10 @@ pub(super) fn check_heal(entry: &Value) -> Result<(), KindError> {
     const KEYS: [&str; 3] = ["when", "tool", "args"];
     let wrong = |message: String| Err(KindError::new(message).hint(SHAPE));
     let Some(entry) = entry.as_object() else {
-        return wrong(format!("has {}, which is not a `heal` rule", shown(entry)));
+        return wrong(format!(
+            "has {}, which is not a `heal` rule",
+            describe_value(entry)
+        ));
     };
     if let Some(stranger) = entry.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return wrong(format!(

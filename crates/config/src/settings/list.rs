@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::check::shown;
+use super::check::format_path;
 use super::kind::Kind;
-use super::table::{self, KEYS, Key, KeyDefault, Meaning, is_any};
+use super::table::{self, KEYS, Key, KeyDefault, PathKind, is_any};
 use super::tree::{Data, Origin, Settings};
 use crate::literal_secret::is_literal_secret;
 use deft_wire::setting::{SettingOrigin, SettingView};
@@ -33,7 +33,7 @@ impl Setting {
 
     /// Returns the dotted key.
     pub fn name(&self) -> String {
-        shown(&self.path)
+        format_path(&self.path)
     }
 
     /// Returns the value; a plaintext secret is replaced by `(hidden)`.
@@ -125,9 +125,9 @@ fn expand(settings: &Settings, above: Vec<String>, parts: &[&str]) -> Vec<Vec<St
 /// Returns the setting called `name`, or all settings of the section `name`.
 pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
     let path = split(name)?;
-    match table::meaning(&path) {
-        Meaning::Leaf(key) => Ok(vec![Setting::new(settings, key, path)]),
-        Meaning::Section => {
+    match table::kind_of_path(&path) {
+        PathKind::Leaf(key) => Ok(vec![Setting::new(settings, key, path)]),
+        PathKind::Section => {
             let mut all = all(settings);
             all.retain(|setting| setting.path.starts_with(&path));
             if all.is_empty() {
@@ -137,7 +137,7 @@ pub fn find(settings: &Settings, name: &str) -> Done<Vec<Setting>> {
             }
             Ok(all)
         }
-        Meaning::Unknown => Err(unknown(&path)),
+        PathKind::Unknown => Err(unknown(&path)),
     }
 }
 
@@ -155,7 +155,7 @@ pub fn split(name: &str) -> Done<Vec<String>> {
 
 /// The failure for an unknown key.
 pub(super) fn unknown(path: &[String]) -> Failure {
-    let name = shown(path);
+    let name = format_path(path);
     let hint = match near(path) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`deft config show` lists all settings".to_owned(),
@@ -171,11 +171,11 @@ fn near(path: &[String]) -> Option<String> {
         [] => None,
         above => deft_model::nearest(last, table::names_below(above)).map(|near| {
             let path: Vec<String> = above.iter().cloned().chain([near.to_owned()]).collect();
-            shown(&path)
+            format_path(&path)
         }),
     };
     let names = || KEYS.iter().map(|key| key.path);
-    let alike = || deft_model::nearest(&shown(path), names());
+    let alike = || deft_model::nearest(&format_path(path), names());
     let elsewhere = || names().find(|key| key.rsplit('.').next() == Some(last));
     beside.or_else(|| alike().or_else(elsewhere).map(str::to_owned))
 }

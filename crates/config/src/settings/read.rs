@@ -15,7 +15,7 @@ use super::engine::EngineConfig;
 use super::kind::{self, Kind, KindError};
 use super::problem::Problem;
 use super::store::StorePath;
-use super::table::{self, Meaning};
+use super::table::{self, PathKind};
 use super::tree::{Data, Settings};
 use super::{Config, LogConfig, NotifyConfig, ServerConfig};
 use crate::paths;
@@ -63,7 +63,7 @@ impl Reader<'_> {
     }
 
     /// Returns the tables of a section that contains named tables only.
-    pub(super) fn named(&self, path: &[&str]) -> Vec<(String, Map<String, Value>)> {
+    pub(super) fn named_tables(&self, path: &[&str]) -> Vec<(String, Map<String, Value>)> {
         let Some(Data::Table(section)) = self.settings.get(path).map(|node| &node.data) else {
             return Vec::new();
         };
@@ -247,7 +247,7 @@ impl Reader<'_> {
     /// Tools may not repeat their values.
     fn withheld(&self) -> Value {
         let secrets = |section: &str, key: &str| {
-            let tables = self.named(&[section]).into_iter();
+            let tables = self.named_tables(&[section]).into_iter();
             let found = tables.filter_map(|(_, fields)| fields.get(key).cloned());
             found.collect::<Vec<Value>>()
         };
@@ -315,20 +315,20 @@ impl Reader<'_> {
 }
 
 fn seconds(value: &mut Value, path: &mut Vec<String>) {
-    match table::meaning(path) {
-        Meaning::Leaf(key) if key.kind == Kind::Duration => {
+    match table::kind_of_path(path) {
+        PathKind::Leaf(key) if key.kind == Kind::Duration => {
             if let Some(length) = length(value) {
                 *value = json!(length.as_secs_f64());
             }
         }
-        Meaning::Section => {
+        PathKind::Section => {
             for (name, below) in value.as_object_mut().into_iter().flatten() {
                 path.push(name.clone());
                 seconds(below, path);
                 path.pop();
             }
         }
-        Meaning::Leaf(_) | Meaning::Unknown => {}
+        PathKind::Leaf(_) | PathKind::Unknown => {}
     }
 }
 

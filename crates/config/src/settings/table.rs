@@ -306,7 +306,7 @@ pub(super) const KEYS: &[Key] = &[
 
 /// The meaning of a path in the file.
 #[derive(Debug)]
-pub(super) enum Meaning {
+pub(super) enum PathKind {
     /// A value.
     Leaf(&'static Key),
     /// Further keys.
@@ -316,14 +316,14 @@ pub(super) enum Meaning {
 }
 
 /// Returns the meaning of `path`.
-pub(super) fn meaning<S: AsRef<str>>(path: &[S]) -> Meaning {
+pub(super) fn kind_of_path<S: AsRef<str>>(path: &[S]) -> PathKind {
     let fits = |key: &&Key| starts(key, path);
     let mut below = KEYS.iter().filter(fits).peekable();
     let first = below.peek().copied();
     match below.find(|key| key.depth() == path.len()) {
-        Some(key) => Meaning::Leaf(key),
-        None if first.is_some() => Meaning::Section,
-        None => Meaning::Unknown,
+        Some(key) => PathKind::Leaf(key),
+        None if first.is_some() => PathKind::Section,
+        None => PathKind::Unknown,
     }
 }
 

@@ -83,10 +83,10 @@ fn pairs(variable_name: &str) -> Vec<(String, String)> {
 fn pair(text: &str) -> Option<(String, String)> {
     let (name, value) = text.split_once('=')?;
     let name = name.trim();
-    (!name.is_empty()).then(|| (name.to_owned(), decoded(value.trim())))
+    (!name.is_empty()).then(|| (name.to_owned(), decode_percent(value.trim())))
 }
 
-fn decoded(text: &str) -> String {
+fn decode_percent(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {

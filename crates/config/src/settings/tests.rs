@@ -157,7 +157,7 @@ fn values_become_options() {
          [tools.file]\nfolders = [\"/a\", \"b\"]\n[secrets]\nMAIL = \"env:M\"\n\
          [store]\nurl = \"sqlite:///var/x.db\"\n[server]\nlisten = \"h:1\"\n",
     );
-    let mut options = deft_engine::Options::at(Path::new("/h"));
+    let mut options = deft_engine::Options::for_home(Path::new("/h"));
     config.engine.apply(&mut options);
     assert_eq!(options.max_running, None);
     assert_eq!(options.lease, Duration::from_secs(90));
@@ -353,7 +353,7 @@ fn defaults_are_those_of_their_owners() {
     let server = given.tools.servers.remove("x").unwrap();
     assert_eq!(server, deft_tools::ServerOptions::command("x", &[]));
     assert_eq!(given.tools, nothing.tools);
-    let mut options = deft_engine::Options::at(Path::new("/h"));
+    let mut options = deft_engine::Options::for_home(Path::new("/h"));
     let before = format!("{options:?}");
     given.engine.apply(&mut options);
     assert_eq!(format!("{options:?}"), before);

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::kind::Kind;
 use super::problem::Problem;
-use super::table::{self, Meaning};
+use super::table::{self, PathKind};
 
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,12 +116,12 @@ fn put(
     let Some((first, rest)) = parts.split_first() else {
         return;
     };
-    let name = existing(section, first).unwrap_or_else(|| spelled(above, first));
+    let name = existing_key(section, first).unwrap_or_else(|| spell_name(above, first));
     above.push(name.clone());
     if rest.is_empty() {
-        let kind = match table::meaning(above) {
-            Meaning::Leaf(key) => Some(key.kind),
-            Meaning::Section | Meaning::Unknown => None,
+        let kind = match table::kind_of_path(above) {
+            PathKind::Leaf(key) => Some(key.kind),
+            PathKind::Section | PathKind::Unknown => None,
         };
         section.insert(name, node(&read_value(value, kind), origin));
         return;
@@ -137,7 +137,7 @@ fn put(
 
 /// Returns the key of the file that a part of a variable's name refers to. Names of variables have no lower
 /// case and no hyphens.
-fn existing(section: &Section, part: &str) -> Option<String> {
+fn existing_key(section: &Section, part: &str) -> Option<String> {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let same = |name: &&String| plain(name) == plain(part);
     section.keys().find(same).cloned()
@@ -145,7 +145,7 @@ fn existing(section: &Section, part: &str) -> Option<String> {
 
 /// Returns the spelling of a new name: variables, headers, secrets and provider-specific fields keep theirs;
 /// all other names are in lower case.
-fn spelled(above: &[String], part: &str) -> String {
+fn spell_name(above: &[String], part: &str) -> String {
     let is_free = match above {
         [section] => section == "secrets",
         [section, _, map] if section == "llm" => map == "extra",

@@ -139,7 +139,7 @@ impl World {
             clock: Arc::new(SystemClock),
             secrets: Arc::new(NoSecrets),
         };
-        let mut options = Options::at(home);
+        let mut options = Options::for_home(home);
         options.sessions = None;
         self.parts = Some((store, Engine::new(parts, options).unwrap()));
     }
@@ -295,7 +295,7 @@ impl World {
     }
 
     /// Waits until no slot is due, and returns the number of rows.
-    pub(crate) async fn settled(&self) -> usize {
+    pub(crate) async fn count_decided(&self) -> usize {
         while self
             .store()
             .next_due()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deft_engine::{Attention, Engine, Fire, ResumeWith, Say};
+use deft_engine::{Attention, Engine, Fire, NewChatMessage, ResumeWith};
 use deft_model::{Object, Outcome, RunStatus, scatter};
 use deft_store::{NewConversation, RunFilter, RunRow};
 use deft_workflow::Answer;
@@ -64,12 +64,12 @@ async fn chat(engine: &Engine, nth: usize, attention: &Attention) {
         at: Timestamp::now(),
     };
     engine.store().open_conversation(new).await.unwrap();
-    let say = Say {
+    let say = NewChatMessage {
         conversation: Some(CONVERSATION.to_owned()),
         channel: "crash".to_owned(),
         text: format!("chat {nth}"),
         key: Some(format!("chat-{nth}")),
-        ..Say::default()
+        ..NewChatMessage::default()
     };
     engine.say(say, attention.clone()).await.unwrap();
 }

@@ -78,7 +78,7 @@ fn engine(home: &Path, server: &str, args: Vec<String>, models: Models) -> Engin
         clock: Arc::new(SystemClock),
         secrets: Arc::new(NoSecrets),
     };
-    let mut options = Options::at(home);
+    let mut options = Options::for_home(home);
     // A waiting run gives its permit to another one, so that a kill always hits running work.
     options.park_after = Duration::ZERO;
     options.agent.approve.push("sign".to_owned());

@@ -22,7 +22,7 @@ pub(crate) async fn race(engine: &Engine, home: &Path, total: usize) {
         ..Budgets::default()
     });
     // The server of the tools is started before the race.
-    engine.router().listed().await;
+    engine.router().list_servers().await;
     #[expect(
         clippy::disallowed_methods,
         reason = "the test that started this program waits for the word"

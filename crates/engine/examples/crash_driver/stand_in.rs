@@ -16,7 +16,7 @@ pub(crate) fn serve() {
         let Ok([data, lifeline]) = <[OwnedFd; 2]>::try_from(descriptors) else {
             return;
         };
-        // A failed write means that the caller is gone.
+        // A failed write means that the caller has exited.
         let session = move || drop((answer(UnixStream::from(data)), lifeline));
         sessions.push(std::thread::spawn(session));
     }

@@ -18,7 +18,7 @@ use deft_library::CHAT_SKILL;
 use deft_model::{Skill, Tier};
 use serde_json::Value;
 
-pub use say::{ChatAnswer, Say};
+pub use say::{ChatAnswer, NewChatMessage};
 pub use unanswered::{AnswerState, UnansweredMessage};
 pub use undo::UndoneExchange;
 
@@ -39,12 +39,12 @@ pub(crate) fn answer_value(text: String, wants_json: bool) -> Value {
     if !wants_json {
         return Value::String(text);
     }
-    let parsed = serde_json::from_str(fenced(&text).unwrap_or(&text));
+    let parsed = serde_json::from_str(find_fenced(&text).unwrap_or(&text));
     parsed.unwrap_or(Value::String(text))
 }
 
 /// Returns the content of the only code fence in a text; models like to write a sentence before it.
-fn fenced(text: &str) -> Option<&str> {
+fn find_fenced(text: &str) -> Option<&str> {
     let mut parts = text.split("```");
     let (_, inside, _) = (parts.next()?, parts.next()?, parts.next()?);
     let only = parts.next().is_none();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
-use deft_agent::{Address, Coverage, Request as Thought, Setup};
+use deft_agent::{Address, Coverage, Request as AgentRequest, Setup};
 use deft_agents::{
     BudgetExceeded, Exhaustion, GET_SKILL, Payers, SKILL, STORING, Spending, payers,
 };
@@ -24,7 +24,7 @@ use crate::agent_result::{AgentResult, Span};
 use crate::ask;
 use crate::attention::Attention;
 use crate::engine::Inner;
-use crate::perform::{Performer, cancelled, millis};
+use crate::perform::{Performer, cancelled_failure, millis};
 use crate::question::{Question, approval, question_at};
 
 /// The context of a request of an agent.
@@ -56,7 +56,7 @@ enum ModelTurn {
 }
 
 impl ModelTurn {
-    fn failed(failure: Failure) -> Self {
+    fn from_failure(failure: Failure) -> Self {
         Self::Answered(Box::new(Err(failure)), Vec::new())
     }
 }
@@ -82,17 +82,17 @@ impl Turn<'_> {
 
 impl Performer {
     /// Performs a request of an agent; the driver handles questions to people.
-    pub(crate) async fn think(
+    pub(crate) async fn perform_agent_request(
         self,
         run: &RunRow,
         path: &Path,
-        thought: Thought,
+        request: AgentRequest,
         job: Job<'_>,
     ) -> AgentResult {
         let begun = Instant::now();
         let until = job.until;
-        match thought {
-            Thought::CallModel {
+        match request {
+            AgentRequest::CallModel {
                 agent,
                 turn,
                 model,
@@ -129,7 +129,7 @@ impl Performer {
                     },
                 }
             }
-            Thought::CallTool {
+            AgentRequest::CallTool {
                 agent,
                 turn,
                 call,
@@ -159,16 +159,16 @@ impl Performer {
                     ms: millis(begun),
                 }
             }
-            Thought::Prepare { agent, dispatch } => {
+            AgentRequest::Prepare { agent, dispatch } => {
                 let result = self.prepare_child(&agent, &dispatch, job.parent);
                 AgentResult::Prepared { agent, result }
             }
-            Thought::Ask {
+            AgentRequest::Ask {
                 agent, turn, call, ..
             } => AgentResult::Returned {
                 span: Span { agent, turn },
                 call,
-                result: Err(cancelled()),
+                result: Err(cancelled_failure()),
                 ms: 0,
             },
         }
@@ -176,9 +176,9 @@ impl Performer {
 
     async fn ask_model(&self, turn: &Turn<'_>, job: &Job<'_>) -> ModelTurn {
         let engine = &self.engine;
-        let deadline = match self.remaining(job.until) {
+        let deadline = match self.remaining_time(job.until) {
             Ok(deadline) => deadline,
-            Err(failure) => return ModelTurn::failed(failure),
+            Err(failure) => return ModelTurn::from_failure(failure),
         };
         let key = turn.key(job.attempt);
         let above = engine.agents.payers_above(turn.run);
@@ -186,7 +186,7 @@ impl Performer {
             Ok(above) => above,
             Err(error) => {
                 let failure = Failure::new(FailureClass::Other, error.to_string());
-                return ModelTurn::failed(failure);
+                return ModelTurn::from_failure(failure);
             }
         };
         let mut skills = payers(turn.run, job.around.clone());
@@ -208,21 +208,21 @@ impl Performer {
         {
             return asked;
         }
-        let hear = job
+        let person = job
             .attention
-            .hear
+            .listener
             .clone()
             .filter(|_| turn.span.agent.is_root());
         let listener = |delta: Delta| {
-            if let Some(hear) = &hear {
-                hear(delta);
+            if let Some(person) = &person {
+                person(delta);
             }
         };
         let tries = AtomicU32::new(0);
         let ask = Ask {
             model: turn.model,
             request: turn.request,
-            listener: hear.is_some().then_some(&listener),
+            listener: person.is_some().then_some(&listener),
             deadline,
             cancel: self.halt.clone(),
             tries: Some(&tries),
@@ -279,7 +279,7 @@ impl Performer {
             .await
             .map_err(|error| {
                 let failure = Failure::new(FailureClass::Other, error.to_string());
-                ModelTurn::failed(failure)
+                ModelTurn::from_failure(failure)
             })?;
         let (skill, revision) = (&run.skill, &run.revision);
         match ask::find_answer(engine, job.attention, skill, revision, &question).await {
@@ -350,7 +350,7 @@ impl Performer {
         path: &Path,
     ) -> Result<Value, Failure> {
         let usual = self.engine.options.tool_timeout;
-        let left = self.remaining(until)?;
+        let left = self.remaining_time(until)?;
         let AgentCall {
             tool, args, key, ..
         } = request;
@@ -369,7 +369,7 @@ impl Performer {
             ..ToolCall::new(tool, args)
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = reply.map_err(|failure| self.bounded(path, failure))?;
+        let reply = reply.map_err(|failure| self.shorten_failure(path, failure))?;
         let mut value = self.secrets.hide_value(reply.value);
         // A model that saw a placeholder could pass it to any tool, where it would be replaced by the secret.
         // Only placeholders in the instructions may be used that way.
@@ -381,7 +381,7 @@ impl Performer {
     }
 
     /// Returns the time left until the deadline of the step; `None` without a deadline.
-    fn remaining(&self, until: Option<Timestamp>) -> Result<Option<Duration>, Failure> {
+    fn remaining_time(&self, until: Option<Timestamp>) -> Result<Option<Duration>, Failure> {
         let Some(until) = until else {
             return Ok(None);
         };
@@ -443,7 +443,7 @@ fn call_key(run: &RunRow, path: &Path, agent: &Address, turn: u32, call: u32) ->
     }
 }
 
-/// Returns the failure for a step whose time is up.
+/// Returns the failure for a step whose time has run out.
 fn out_of_time() -> Failure {
     Failure::new(
         FailureClass::Timeout,

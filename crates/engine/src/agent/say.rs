@@ -20,7 +20,7 @@ const TITLE: usize = 80;
 
 /// A message of a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Say {
+pub struct NewChatMessage {
     /// The conversation that it belongs to; `None` starts a new one.
     pub conversation: Option<String>,
     /// The agent that answers; `None` means that of the conversation, or the default one.
@@ -66,7 +66,11 @@ impl ChatAnswer {
 
 impl Engine {
     /// Answers a message here, until the answer is complete or a person must be asked.
-    pub async fn say(&self, say: Say, attention: Attention) -> Result<ChatAnswer, Error> {
+    pub async fn say(
+        &self,
+        say: NewChatMessage,
+        attention: Attention,
+    ) -> Result<ChatAnswer, Error> {
         let place = self.place_for(&say).await?;
         let fire = self.chat_fire(&say, &place);
         let admission = Box::pin(self.run(fire, attention)).await?;
@@ -103,7 +107,7 @@ impl Engine {
         }
     }
 
-    async fn place_for(&self, say: &Say) -> Result<ChatPlace, Error> {
+    async fn place_for(&self, say: &NewChatMessage) -> Result<ChatPlace, Error> {
         let usual = || self.inner.options.agent.default.clone();
         if let Some(id) = &say.conversation {
             let row = self.store().conversation(id).await?;
@@ -140,7 +144,7 @@ impl Engine {
 
     /// Returns the fire of the run that answers. The message is stored with the run, so it is in its
     /// conversation even if the answer fails.
-    fn chat_fire(&self, say: &Say, place: &ChatPlace) -> Fire {
+    fn chat_fire(&self, say: &NewChatMessage, place: &ChatPlace) -> Fire {
         let max_steps = self.inner.agents.agent_definition(&place.agent);
         let max_steps = max_steps.and_then(|agent| agent.max_steps);
         let max_steps = max_steps.unwrap_or(self.inner.options.agent.max_steps);

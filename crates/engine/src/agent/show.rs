@@ -5,11 +5,11 @@ use deft_agents::{ChatMessage, Preview};
 use deft_model::{Message, ModelRequest};
 use deft_wire::chat::{PromptMode, PromptSection, PromptTool, PromptView, SystemPart};
 
-use crate::{Engine, Error, Say};
+use crate::{Engine, Error, NewChatMessage};
 
 impl Engine {
     /// Returns the prompt that a model would get, without calling one.
-    pub async fn show_prompt(&self, say: &Say) -> Result<PromptView, Error> {
+    pub async fn show_prompt(&self, say: &NewChatMessage) -> Result<PromptView, Error> {
         let known = match &say.conversation {
             Some(id) => self.store().conversation(id).await?,
             None => None,
@@ -29,11 +29,11 @@ impl Engine {
             .agents()
             .chat_preview(&agent, told, &conversation, None)
             .await;
-        Ok(shown(preview.map_err(Error::Agent)?))
+        Ok(show_preview(preview.map_err(Error::Agent)?))
     }
 }
 
-fn shown(preview: Preview) -> PromptView {
+fn show_preview(preview: Preview) -> PromptView {
     let Preview {
         setup,
         sections,

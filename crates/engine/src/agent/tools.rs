@@ -7,7 +7,7 @@ use deft_agent::prompt;
 use deft_agents::{GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
 use deft_base::{run_failure, run_outputs};
 use deft_command::{CommandResult, Problem};
-use deft_library::{Command, PinnedSkill, denied, handler};
+use deft_library::{Command, PinnedSkill, denied_failure, handler};
 use deft_model::{
     Authority, Cause, Effects, Failure, FailureClass, Object, Outcome, RunId, RunOrigin, RunStatus,
     Skill, ToolSpec,
@@ -185,7 +185,7 @@ impl Engine {
                 .inner
                 .library
                 .commands(&skills.all)
-                .named(name, inputs.clone()),
+                .resolve_named(name, inputs.clone()),
             // The name may be the number of a stored skill.
             None => return self.run_for_agent(name, inputs, context).await,
         };
@@ -259,7 +259,7 @@ fn invalid(problems: &[Problem]) -> Failure {
     let code = problems.first().map(Problem::problem_code);
     let text = match problems {
         [only] => only.to_string(),
-        several => CommandResult::refused(several).content,
+        several => CommandResult::from_problems(several).content,
     };
     let failure = Failure::new(FailureClass::Invalid, text);
     let failure = Failure { code, ..failure };
@@ -279,7 +279,7 @@ fn rights_inside(by: &Authority, found: &PinnedSkill) -> Result<Authority, Failu
     if !by.may_run(skill.id.as_str()) {
         let (id, agent) = (&skill.id, &by.agent);
         let why = format!("`{id}` is not one of the skills of agent `{agent}`");
-        return Err(denied(why));
+        return Err(denied_failure(why));
     }
     Ok(inside(&by.agreed_for(&found.revision), skill))
 }

@@ -1,4 +1,4 @@
-//! Chat messages that have no answer yet: their process is gone, or another process still works on them.
+//! Chat messages that have no answer yet: their process has exited, or another process still works on them.
 //!
 //! Not here: runs that are not chats, which the daemon resumes (`recover.rs`).
 
@@ -23,7 +23,7 @@ pub struct UnansweredMessage {
 /// The state of an answer that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
-    /// No process works on it: its process is gone, or its turn has not come.
+    /// No process works on it: its process has exited, or its turn has not come.
     Abandoned,
     /// Another process works on it.
     Elsewhere,
@@ -33,7 +33,10 @@ pub enum AnswerState {
 
 impl Engine {
     /// Returns the messages of a conversation that have no answer yet, oldest first.
-    pub async fn unanswered(&self, conversation: &str) -> Result<Vec<UnansweredMessage>, Error> {
+    pub async fn unanswered_messages(
+        &self,
+        conversation: &str,
+    ) -> Result<Vec<UnansweredMessage>, Error> {
         let filter = RunFilter {
             skill: Some(CHAT_SKILL.to_owned()),
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
@@ -63,7 +66,11 @@ impl Engine {
     }
 
     /// Resumes an answer here, or waits until the process that works on it has ended it.
-    pub async fn go_on(&self, run: &RunId, attention: Attention) -> Result<ChatAnswer, Error> {
+    pub async fn resume_chat(
+        &self,
+        run: &RunId,
+        attention: Attention,
+    ) -> Result<ChatAnswer, Error> {
         let row = self.store().run(run).await?;
         let owner = row.and_then(|row| row.owner);
         if let Some(owner) = owner.filter(|owner| self.inner.owner.is_dead(owner)) {

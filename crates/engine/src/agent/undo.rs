@@ -10,7 +10,7 @@ use deft_store::MessageRow;
 use crate::{Engine, Error};
 
 /// Maximum number of messages at the end of a conversation that are searched.
-const MOST: u64 = 400;
+const MAX_MESSAGES: u64 = 400;
 
 /// An exchange that was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Engine {
         let Some(row) = store.conversation(conversation).await? else {
             return Ok(None);
         };
-        let after = row.message_count.saturating_sub(MOST);
+        let after = row.message_count.saturating_sub(MAX_MESSAGES);
         let rows = store.messages(conversation, after, u32::MAX).await?;
         let exchange = last_exchange(&rows);
         let Some(first) = exchange.first() else {
@@ -39,7 +39,7 @@ impl Engine {
         let undone = UndoneExchange {
             run: first.run.clone(),
             text: first.text.clone(),
-            called: called(exchange)?,
+            called: called_tools(exchange)?,
         };
         store.cut_conversation(conversation, first.seq - 1).await?;
         Ok(Some(undone))
@@ -61,7 +61,7 @@ fn last_exchange(rows: &[MessageRow]) -> &[MessageRow] {
     &rows[before.map_or(0, |before| before + 1)..]
 }
 
-fn called(rows: &[MessageRow]) -> Result<Vec<String>, Error> {
+fn called_tools(rows: &[MessageRow]) -> Result<Vec<String>, Error> {
     let mut called = Vec::new();
     for row in rows {
         let what = || format!("message {} of conversation `{}`", row.seq, row.conversation);

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use deft_agent::{Address, Event as AgentEvent, EventKind, Machine as Agent, Request as Thought};
+use deft_agent::{
+    Address, Event as AgentEvent, EventKind, Machine as Agent, Request as AgentRequest,
+};
 use deft_agents::{AgentFacts, Brief};
 use deft_model::{Effects, ExhaustedAction, Failure, Object, Tier};
 use deft_store::Write;
@@ -20,7 +22,7 @@ use crate::CHAT_SKILL;
 use crate::agent::{Job, answer_value};
 use crate::agent_result::{AgentResult, RecordableResult, Span};
 use crate::ask;
-use crate::perform::{ActionResult, cancelled};
+use crate::perform::{ActionResult, cancelled_failure};
 use crate::question::{Question, approval, question_at};
 
 /// The agent of a step.
@@ -39,7 +41,7 @@ pub(crate) struct StepAgent {
 
 impl StepAgent {
     /// Returns an agent in the state of its machine, with no requests in flight.
-    pub(crate) fn resting(machine: Agent) -> Self {
+    pub(crate) fn idle(machine: Agent) -> Self {
         Self {
             machine,
             attempt: 0,
@@ -54,10 +56,10 @@ impl StepAgent {
 
 impl Driver {
     /// Sets the agents of a resumed run.
-    pub(crate) fn thinking(mut self, agents: impl IntoIterator<Item = (Path, Agent)>) -> Self {
+    pub(crate) fn with_agents(mut self, agents: impl IntoIterator<Item = (Path, Agent)>) -> Self {
         let agents = agents.into_iter();
         self.agents = agents
-            .map(|(path, machine)| (path, StepAgent::resting(machine)))
+            .map(|(path, machine)| (path, StepAgent::idle(machine)))
             .collect();
         self
     }
@@ -72,18 +74,18 @@ impl Driver {
     ) {
         let now = self.engine.now();
         let halt = self.performer.halt.child_token();
-        self.halts.insert(path.clone(), halt.clone());
+        self.cancel_tokens.insert(path.clone(), halt.clone());
         let known = self.agents.contains_key(&path);
         let agents = self.agents.entry(path.clone());
-        let thinking = agents.or_insert_with(|| StepAgent::resting(Agent::new()));
-        thinking.attempt = attempt;
-        thinking.begun = now;
-        thinking.until = timeout.and_then(|timeout| now.saturating_add(timeout).ok());
-        thinking.halt = halt;
-        thinking.at_work = true;
-        thinking.busy = 0;
-        if known && thinking.machine.has_begun() {
-            self.go_on(&path);
+        let step = agents.or_insert_with(|| StepAgent::idle(Agent::new()));
+        step.attempt = attempt;
+        step.begun = now;
+        step.until = timeout.and_then(|timeout| now.saturating_add(timeout).ok());
+        step.halt = halt;
+        step.at_work = true;
+        step.busy = 0;
+        if known && step.machine.has_begun() {
+            self.resume_agent(&path);
             return;
         }
         let brief = Brief {
@@ -100,10 +102,10 @@ impl Driver {
         self.calling += 1;
         self.count(&path, 1);
         let task = async move {
-            ActionResult::Thought {
+            ActionResult::AgentStep {
                 path,
                 attempt,
-                came: performer.ready(brief, unchecked).await,
+                result: performer.ready(brief, unchecked).await,
             }
         };
         self.tasks.push(task.boxed());
@@ -116,20 +118,20 @@ impl Driver {
     }
 
     /// Resumes an agent that was cut off. One that has answered tries again, because its answer was rejected.
-    fn go_on(&mut self, path: &Path) {
-        let Some(thinking) = self.agents.get_mut(path) else {
+    fn resume_agent(&mut self, path: &Path) {
+        let Some(step) = self.agents.get_mut(path) else {
             return;
         };
-        let mut reopened = thinking.machine.retry();
+        let mut reopened = step.machine.retry();
         if let Some(failure) = self.machine.failed_before(path) {
-            reopened.extend(thinking.machine.reject(failure));
+            reopened.extend(step.machine.reject(failure));
         }
         let mut cut_off = Vec::new();
         let mut again = Vec::new();
-        for thought in thinking.machine.outstanding() {
-            match thinking.machine.cut_off(&thought) {
+        for request in step.machine.requests_in_flight() {
+            match step.machine.cut_off(&request) {
                 Some(event) => cut_off.push(event),
-                None => again.push(thought),
+                None => again.push(request),
             }
         }
         let now = self.engine.now();
@@ -139,27 +141,27 @@ impl Driver {
         for event in cut_off {
             self.record_agent_event(path, event);
         }
-        let again = again.into_iter().map(|thought| (path.clone(), thought));
-        self.thoughts.extend(again);
-        self.think(path);
+        let again = again.into_iter().map(|request| (path.clone(), request));
+        self.agent_requests.extend(again);
+        self.advance_agent(path);
     }
 
     /// Advances the machine of an agent, and queues its new requests.
-    fn think(&mut self, path: &Path) {
+    fn advance_agent(&mut self, path: &Path) {
         let now = self.engine.now();
         let calls_elsewhere = self.calls_elsewhere(path);
-        let Some(thinking) = self.agents.get_mut(path) else {
+        let Some(step) = self.agents.get_mut(path) else {
             return;
         };
         let facts = AgentFacts::new(&self.engine.agents, calls_elsewhere);
-        let events = thinking.machine.advance(&facts);
-        let fresh = thinking.machine.take_requests();
-        let finished = thinking.machine.finished().cloned();
+        let events = step.machine.advance(&facts);
+        let fresh = step.machine.take_requests();
+        let finished = step.machine.end().cloned();
         for event in events {
             self.note_agent_event(now, path, event);
         }
-        let fresh = fresh.into_iter().map(|thought| (path.clone(), thought));
-        self.thoughts.extend(fresh);
+        let fresh = fresh.into_iter().map(|request| (path.clone(), request));
+        self.agent_requests.extend(fresh);
         if let Some(finished) = finished {
             let result = match finished.error {
                 Some(failure) => Err(failure),
@@ -169,28 +171,31 @@ impl Driver {
         }
     }
 
-    /// Ends the step of an agent, for this attempt or for good.
+    /// Ends the step of an agent, for this attempt or permanently.
     fn end_agent(&mut self, path: &Path, result: Result<String, Failure>) {
         let now = self.engine.now();
-        let Some(thinking) = self.agents.get_mut(path) else {
+        let Some(step) = self.agents.get_mut(path) else {
             return;
         };
-        thinking.at_work = false;
-        thinking.halt.cancel();
+        step.at_work = false;
+        step.halt.cancel();
         self.agent_ended = true;
-        let (attempt, begun) = (thinking.attempt, thinking.begun);
-        let called = thinking.machine.called();
-        self.thoughts.retain(|(other, _)| other != path);
-        self.halts.remove(path);
+        let (attempt, begun) = (step.attempt, step.begun);
+        let called = step.machine.called_tools();
+        self.agent_requests.retain(|(other, _)| other != path);
+        self.cancel_tokens.remove(path);
         let wants_json = self.machine.agent(path).is_some_and(|step| step.wants_json);
         let result = result.map(|text| answer_value(text, wants_json));
         let ms = u64::try_from(now.duration_since(begun).as_millis()).unwrap_or(0);
-        let event = self.ended((path, attempt), result, now, |machine, result| {
+        let event = self.call_end_event((path, attempt), result, now, |machine, result| {
             machine.end_agent(path, attempt, result, now, ms, called)
         });
         self.note_said(path, &event, now);
-        let unpaid = self.unpaid.take().filter(|unpaid| unpaid == path);
-        let stopped = unpaid.and_then(|_| {
+        let over_budget_step = self
+            .over_budget_step
+            .take()
+            .filter(|over_budget_step| over_budget_step == path);
+        let stopped = over_budget_step.and_then(|_| {
             let Event::Ended(ended) = &event else {
                 return None;
             };
@@ -206,7 +211,7 @@ impl Driver {
     /// Adds the messages of an agent to its conversation, unless its step is retried or its answer is still
     /// to be checked.
     pub(super) fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
-        let (Event::Ended(ended), Some(thinking)) = (event, self.agents.get(path)) else {
+        let (Event::Ended(ended), Some(step)) = (event, self.agents.get(path)) else {
             return;
         };
         if !matches!(
@@ -214,7 +219,7 @@ impl Driver {
             Next::Retry { .. } | Next::Postponed { .. } | Next::Heal(_) | Next::Verify { .. }
         ) {
             let failure = ended.error.as_ref();
-            match deft_agents::end_messages(&thinking.machine, &self.run, failure, now) {
+            match deft_agents::end_messages(&step.machine, &self.run, failure, now) {
                 Ok(messages) => self.journal.write(messages),
                 Err(error) => tracing::error!(
                     %error,
@@ -225,21 +230,21 @@ impl Driver {
     }
 
     /// Records the result of a request of an agent.
-    pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, came: AgentResult) {
+    pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, result: AgentResult) {
         self.calling -= 1;
-        let thinking = self.agents.get_mut(path);
-        let Some(thinking) = thinking.filter(|it| it.at_work && it.attempt == attempt) else {
+        let step = self.agents.get_mut(path);
+        let Some(step) = step.filter(|it| it.at_work && it.attempt == attempt) else {
             return;
         };
-        let busy_with = thinking.busy;
-        if matches!(came, AgentResult::Idle(_)) {
-            self.unpaid = Some(path.clone());
+        let busy_with = step.busy;
+        if matches!(result, AgentResult::Idle(_)) {
+            self.over_budget_step = Some(path.clone());
         }
         if let AgentResult::Replied {
             exhausted: Some(exhausted),
             span,
             ..
-        } = &came
+        } = &result
         {
             if exhausted.own {
                 self.exhausted = Some(exhausted.then);
@@ -250,12 +255,12 @@ impl Driver {
             // In a chat the person is told that no answer came.
             let fired = self.run.skill != CHAT_SKILL;
             if first && skips && fired && self.machine.is_untouched(path) {
-                self.unpaid = Some(path.clone());
+                self.over_budget_step = Some(path.clone());
             }
         }
-        thinking.busy = thinking.busy.saturating_sub(1);
-        let busy = thinking.busy > 0;
-        match came.event(&thinking.machine) {
+        step.busy = step.busy.saturating_sub(1);
+        let busy = step.busy > 0;
+        match result.event(&step.machine) {
             RecordableResult::Event(event, writes) => {
                 self.journal.write(writes);
                 self.record_agent_event(path, event);
@@ -267,24 +272,24 @@ impl Driver {
             RecordableResult::Unanswered(question) => self.unanswered.push(question),
         }
         match (self.machine.is_stopping(path), busy) {
-            (false, _) => self.think(path),
+            (false, _) => self.advance_agent(path),
             // Other requests in flight may have had effects, so their results are recorded first.
             (true, true) => {}
-            (true, false) => self.end_agent(path, Err(cancelled())),
+            (true, false) => self.end_agent(path, Err(cancelled_failure())),
         }
     }
 
     fn count(&mut self, path: &Path, more: usize) {
-        if let Some(thinking) = self.agents.get_mut(path) {
-            thinking.busy += more;
+        if let Some(step) = self.agents.get_mut(path) {
+            step.busy += more;
         }
     }
 
     fn record_agent_event(&mut self, path: &Path, event: AgentEvent) {
-        let Some(thinking) = self.agents.get_mut(path) else {
+        let Some(step) = self.agents.get_mut(path) else {
             return;
         };
-        if let Err(error) = thinking.machine.apply(&event) {
+        if let Err(error) = step.machine.apply(&event) {
             // The machine made the event, so this is a bug.
             tracing::error!(
                 run = %self.run.id, %error,
@@ -295,7 +300,7 @@ impl Driver {
         let now = self.engine.now();
         if matches!(event.what, EventKind::Began(_)) && event.agent.is_root() {
             // Readers of the conversation see the question while the agent works on it.
-            let begun = deft_agents::begin_message(&thinking.machine, now);
+            let begun = deft_agents::begin_message(&step.machine, now);
             self.journal.write(begun);
         }
         self.note_agent_event(now, path, event);
@@ -318,23 +323,23 @@ impl Driver {
 
     /// Adds the questions of agents to the batch of the events that ask them.
     pub(super) fn note_thoughts(&mut self, now: Timestamp) {
-        let questions = self.thoughts.iter();
-        let questions = questions.filter_map(|(path, thought)| self.question_of(path, thought));
+        let questions = self.agent_requests.iter();
+        let questions = questions.filter_map(|(path, request)| self.question_of(path, request));
         let asked: Vec<Write> = questions
             .map(|question| Write::Ask(approval(&question, now)))
             .collect();
         self.journal.write(asked);
     }
 
-    fn question_of(&self, path: &Path, thought: &Thought) -> Option<Question> {
-        let Thought::Ask {
+    fn question_of(&self, path: &Path, request: &AgentRequest) -> Option<Question> {
+        let AgentRequest::Ask {
             agent,
             turn,
             call,
             tool,
             args,
             message,
-        } = thought
+        } = request
         else {
             return None;
         };
@@ -370,44 +375,48 @@ impl Driver {
             .tool_to_remember(&setup.authority, tool, args)
     }
 
-    pub(super) fn perform_thought(&mut self, path: Path, thought: Thought) {
-        let Some(thinking) = self.agents.get(&path).filter(|it| it.at_work) else {
+    pub(super) fn perform_request(&mut self, path: Path, request: AgentRequest) {
+        let Some(step) = self.agents.get(&path).filter(|it| it.at_work) else {
             return;
         };
-        let (attempt, until) = (thinking.attempt, thinking.until);
-        let question = self.question_of(&path, &thought);
+        let (attempt, until) = (step.attempt, step.until);
+        let question = self.question_of(&path, &request);
         let performer = self.performer_of(&path);
         let (engine, attention) = (self.engine.clone(), self.attention.clone());
         let (run, lease) = (self.run.clone(), self.lease.clone());
         let name = |address: &Address| {
-            let setup = thinking.machine.setup(address);
+            let setup = step.machine.setup(address);
             setup.map(|setup| setup.agent.clone())
         };
         let payer = name(&Address::root()).unwrap_or_default();
-        let below = match &thought {
-            Thought::CallModel { agent, .. } if !agent.is_root() => name(agent),
-            Thought::CallModel { .. }
-            | Thought::CallTool { .. }
-            | Thought::Ask { .. }
-            | Thought::Prepare { .. } => None,
+        let below = match &request {
+            AgentRequest::CallModel { agent, .. } if !agent.is_root() => name(agent),
+            AgentRequest::CallModel { .. }
+            | AgentRequest::CallTool { .. }
+            | AgentRequest::Ask { .. }
+            | AgentRequest::Prepare { .. } => None,
         };
-        let parent = match &thought {
-            Thought::Prepare { agent, .. } => agent.parent(),
-            Thought::CallModel { .. } | Thought::CallTool { .. } | Thought::Ask { .. } => None,
+        let parent = match &request {
+            AgentRequest::Prepare { agent, .. } => agent.parent(),
+            AgentRequest::CallModel { .. }
+            | AgentRequest::CallTool { .. }
+            | AgentRequest::Ask { .. } => None,
         };
-        let parent = parent.and_then(|(above, ..)| thinking.machine.setup(&above).cloned());
-        let authority = match &thought {
-            Thought::CallTool { agent, .. } => thinking.machine.setup(agent),
-            Thought::CallModel { .. } | Thought::Ask { .. } | Thought::Prepare { .. } => None,
+        let parent = parent.and_then(|(above, ..)| step.machine.setup(&above).cloned());
+        let authority = match &request {
+            AgentRequest::CallTool { agent, .. } => step.machine.setup(agent),
+            AgentRequest::CallModel { .. }
+            | AgentRequest::Ask { .. }
+            | AgentRequest::Prepare { .. } => None,
         };
         let authority = authority.map(|setup| setup.authority.clone());
         let around = self.machine.enclosing_skills(&path);
         self.calling += 1;
         self.count(&path, 1);
         let task = async move {
-            let came = match (thought, question) {
+            let result = match (request, question) {
                 (
-                    Thought::Ask {
+                    AgentRequest::Ask {
                         agent, turn, call, ..
                     },
                     Some(question),
@@ -424,7 +433,7 @@ impl Driver {
                         answer,
                     }
                 }
-                (thought, _) => {
+                (request, _) => {
                     let job = Job {
                         lease: &lease,
                         attention: &attention,
@@ -436,13 +445,15 @@ impl Driver {
                         around,
                         authority: authority.as_ref(),
                     };
-                    performer.think(&run, &path, thought, job).await
+                    performer
+                        .perform_agent_request(&run, &path, request, job)
+                        .await
                 }
             };
-            ActionResult::Thought {
+            ActionResult::AgentStep {
                 path,
                 attempt,
-                came,
+                result,
             }
         };
         self.tasks.push(task.boxed());
@@ -451,8 +462,8 @@ impl Driver {
     /// Returns a performer that is cancelled with the agent.
     fn performer_of(&self, path: &Path) -> crate::perform::Performer {
         let mut performer = self.performer.clone();
-        if let Some(thinking) = self.agents.get(path) {
-            performer.halt = thinking.halt.child_token();
+        if let Some(step) = self.agents.get(path) {
+            performer.halt = step.halt.child_token();
         }
         performer
     }
@@ -462,22 +473,22 @@ impl Driver {
         let stopping: Vec<Path> = self
             .agents
             .iter()
-            .filter(|(_, thinking)| thinking.at_work && thinking.busy == 0)
+            .filter(|(_, step)| step.at_work && step.busy == 0)
             .filter(|(path, _)| self.machine.is_stopping(path))
             .map(|(path, _)| path.clone())
             .collect();
         for path in stopping {
-            self.end_agent(&path, Err(cancelled()));
+            self.end_agent(&path, Err(cancelled_failure()));
         }
     }
 }
 
 /// An intent must be stored before a call whose repetition would do harm, a question before a person can
 /// answer it, and the cost of a model's answer before the next call.
-pub(super) fn must_be_stored(thought: &Thought) -> bool {
-    match thought {
-        Thought::CallTool { effects, .. } => *effects != Effects::None,
-        Thought::CallModel { .. } | Thought::Ask { .. } => true,
-        Thought::Prepare { .. } => false,
+pub(super) fn must_be_stored(request: &AgentRequest) -> bool {
+    match request {
+        AgentRequest::CallTool { effects, .. } => *effects != Effects::None,
+        AgentRequest::CallModel { .. } | AgentRequest::Ask { .. } => true,
+        AgentRequest::Prepare { .. } => false,
     }
 }

@@ -12,14 +12,14 @@ use crate::perform::ActionResult;
 use crate::waiting;
 
 /// How often a run checks whether a missing tool is back, if no other process reports it.
-const LOOK_AGAIN: SignedDuration = SignedDuration::from_mins(5);
+const TOOL_POLL_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
 
 impl Driver {
     /// Records the result of an action.
     pub(super) fn record_result(&mut self, done: ActionResult) {
         let now = self.engine.now();
-        if !matches!(done, ActionResult::Thought { .. }) {
-            self.halts.remove(done.path());
+        if !matches!(done, ActionResult::AgentStep { .. }) {
+            self.cancel_tokens.remove(done.path());
         }
         let event = match done {
             ActionResult::Called {
@@ -32,18 +32,19 @@ impl Driver {
             } => {
                 self.calling -= 1;
                 self.journal.write(writes);
-                let event = self.ended((&path, attempt), result, now, |machine, result| {
-                    machine.end_call(&path, attempt, result, now, ms, cached)
-                });
+                let event =
+                    self.call_end_event((&path, attempt), result, now, |machine, result| {
+                        machine.end_call(&path, attempt, result, now, ms, cached)
+                    });
                 // This may have been the check of an agent's answer.
                 self.note_said(&path, &event, now);
                 event
             }
-            ActionResult::Thought {
+            ActionResult::AgentStep {
                 path,
                 attempt,
-                came,
-            } => return self.record_agent_result(&path, attempt, came),
+                result,
+            } => return self.record_agent_result(&path, attempt, result),
             ActionResult::Loaded {
                 path,
                 attempt,
@@ -60,7 +61,7 @@ impl Driver {
             }
             ActionResult::Healed { path, result, ms } => {
                 self.calling -= 1;
-                self.machine.healed(&path, result, now, ms)
+                self.machine.heal_event(&path, result, now, ms)
             }
             ActionResult::Woken { path, until } => {
                 if let Some(at) = self.sleeping.iter().position(|other| *other == until) {
@@ -74,7 +75,7 @@ impl Driver {
                     // Cut off, because the run is stopping.
                     return;
                 }
-                match self.machine.waited(&path, now) {
+                match self.machine.wait_end_event(&path, now) {
                     Some(event) => event,
                     None if self.machine.is_waiting(&path) => {
                         self.blocked_by = None;
@@ -86,7 +87,7 @@ impl Driver {
             ActionResult::Answered { question, answer } => {
                 self.calling -= 1;
                 match answer {
-                    Some((answer, by)) if self.machine.stopping().is_none() => Event::Answered {
+                    Some((answer, by)) if self.machine.stop_reason().is_none() => Event::Answered {
                         path: question.path,
                         answer,
                         by,
@@ -104,26 +105,26 @@ impl Driver {
 
     /// Returns the event for the result of a call. A call that lacks a tool is postponed, as long as the run
     /// waits for missing tools.
-    pub(super) fn ended(
+    pub(super) fn call_end_event(
         &mut self,
         (path, attempt): (&Path, u32),
         result: Result<Value, Failure>,
         now: Timestamp,
-        settle: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
+        to_event: impl FnOnce(&Machine, Result<Value, Failure>) -> Event,
     ) -> Event {
         match (result, self.next_look(now)) {
             (Err(failure), Some(until)) if failure.blocked && !path.is_outputs() => {
                 self.blocked_by = Some(failure.clone());
                 self.machine.postpone_call(path, attempt, failure, until)
             }
-            (result, _) => settle(&self.machine, result),
+            (result, _) => to_event(&self.machine, result),
         }
     }
 
     /// Returns when to retry a call that lacks a tool; `None` if the run no longer waits for missing tools.
     fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
-        let last = self.patient_until.filter(|last| *last > now)?;
-        let look = now.saturating_add(LOOK_AGAIN).ok()?;
+        let last = self.tools_deadline.filter(|last| *last > now)?;
+        let look = now.saturating_add(TOOL_POLL_INTERVAL).ok()?;
         Some(look.min(last))
     }
 
@@ -149,7 +150,7 @@ impl Driver {
             let write = waiting::question(&run, question, now);
             self.journal.write([write]);
         }
-        let until = self.patient_until;
+        let until = self.tools_deadline;
         if let Some(missing) = &self.blocked_by
             && let Some(write) = engine.alert_blocked(&run, missing, until, now).await
         {

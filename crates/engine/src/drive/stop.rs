@@ -18,7 +18,7 @@ impl Driver {
         if expired {
             let machine = &self.machine;
             let inside = self
-                .halts
+                .cancel_tokens
                 .iter()
                 .filter(|(path, _)| machine.is_stopping(path));
             inside.for_each(|(_, halt)| halt.cancel());
@@ -28,11 +28,11 @@ impl Driver {
 
     /// Returns why the run must stop now; `None` if it need not or is stopping already.
     pub(super) fn must_stop(&self) -> Option<Failure> {
-        if self.machine.stopping().is_some() {
+        if self.machine.stop_reason().is_some() {
             return None;
         }
         if self.stop.token.is_cancelled() {
-            return Some(self.cancelled());
+            return Some(self.cancel_failure());
         }
         let late = self
             .deadline
@@ -51,13 +51,13 @@ impl Driver {
         for action in actions {
             let event = match action {
                 Ask::Call { path, attempt, .. } => {
-                    let failure = Err(crate::perform::cancelled());
+                    let failure = Err(crate::perform::cancelled_failure());
                     self.machine
                         .end_call(&path, attempt, failure, now, 0, false)
                 }
                 Ask::Heal { path, .. } => {
-                    let failure = Err(crate::perform::cancelled());
-                    self.machine.healed(&path, failure, now, 0)
+                    let failure = Err(crate::perform::cancelled_failure());
+                    self.machine.heal_event(&path, failure, now, 0)
                 }
                 Ask::Sleep { .. } | Ask::Question { .. } => continue,
             };
@@ -65,7 +65,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn cancelled(&self) -> Failure {
+    pub(super) fn cancel_failure(&self) -> Failure {
         let by = self.stop.by.lock().clone();
         let by = by.unwrap_or_else(|| "an unknown caller".to_owned());
         Failure::new(FailureClass::Cancelled, format!("stopped by {by}"))

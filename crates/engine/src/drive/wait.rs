@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::Driver;
 
 /// The longest wait of a step for which an attended run keeps its process.
-const LONGEST_LOOK: Duration = Duration::from_mins(5);
+const MAX_POLL_INTERVAL: Duration = Duration::from_mins(5);
 
 impl Driver {
     /// Starts the wait of a step; it does not count towards the time limit of the run.
@@ -25,7 +25,7 @@ impl Driver {
         let most = if self.attention.parks {
             park_after
         } else {
-            park_after.max(LONGEST_LOOK)
+            park_after.max(MAX_POLL_INTERVAL)
         };
         now.saturating_add(most).is_ok_and(|soon| until > soon)
     }

@@ -35,7 +35,7 @@ const LISTS: [&str; 4] = ["calendars", "items", "data", "results"];
 const NAMES: [&str; 4] = ["id", "calendar_id", "calendarId", "email"];
 
 /// Maximum number of calendars that are checked.
-const MOST: usize = 50;
+const MAX_CALENDARS: usize = 50;
 
 impl Inner {
     /// Whether all calendars are empty from `from` on, for the duration `ahead`.
@@ -49,19 +49,19 @@ impl Inner {
         let until = from.saturating_add(ahead).unwrap_or(Timestamp::MAX);
         if matches!(self.parts.router.find(EVENTS), ToolLookup::Unknown { .. }) {
             // A server that cannot be started is reported when its tool is called.
-            drop(self.parts.router.listed().await);
+            drop(self.parts.router.list_servers().await);
         }
         let ToolLookup::Tool(events) = self.parts.router.find(EVENTS) else {
             return Ok(is_empty(
                 &self.ask_tool(EVENTS, Object::new(), authority).await?,
             ));
         };
-        let beside = Beside::new(self, &events, authority);
-        let calendars = match &beside.calendars {
+        let tools = CalendarTools::new(self, &events, authority);
+        let calendars = match &tools.calendars {
             Some(tool) => names(&self.ask_tool(tool, Object::new(), authority).await?),
             None => Vec::new(),
         };
-        if let Some(free_busy) = &beside.free_busy {
+        if let Some(free_busy) = &tools.free_busy {
             let mut args = stretch(free_busy, from, until);
             if let Some(key) = property(free_busy, &CALENDARS)
                 && (!calendars.is_empty() || requires(free_busy, &key))
@@ -89,13 +89,13 @@ impl Inner {
 }
 
 /// Other tools of the calendar's server that the check may use.
-struct Beside {
+struct CalendarTools {
     free_busy: Option<ToolInfo>,
     /// The full name of the tool that lists calendars.
     calendars: Option<String>,
 }
 
-impl Beside {
+impl CalendarTools {
     fn new(inner: &Inner, events: &ToolInfo, authority: Option<&Authority>) -> Self {
         let catalog = inner.parts.router.list();
         let find = |word: &str| {
@@ -186,7 +186,7 @@ fn names(listed: &Value) -> Vec<String> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
-    items.iter().filter_map(name).take(MOST).collect()
+    items.iter().filter_map(name).take(MAX_CALENDARS).collect()
 }
 
 #[cfg(test)]

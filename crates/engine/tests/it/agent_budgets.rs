@@ -86,7 +86,7 @@ async fn race(worlds: Vec<World>) {
     let known = store.runs(RunFilter::default()).await.unwrap();
     assert_eq!(known.len() as u64, RUNS);
     let replies = replies(store).await;
-    let spent = store.spent(SpentFilter::default()).await.unwrap();
+    let spent = store.list_spent(SpentFilter::default()).await.unwrap();
     for row in &spent {
         assert_eq!(
             (row.reserved_tokens, row.reserved_micros),
@@ -137,7 +137,13 @@ async fn what_was_spent_long_ago_goes_with_old_runs() {
     let days = |days: i64| world.clock.now() + jiff::SignedDuration::from_hours(24 * days);
     let kept = |world: &World| {
         let store = Arc::clone(&world.store);
-        async move { store.spent(SpentFilter::default()).await.unwrap().len() }
+        async move {
+            store
+                .list_spent(SpentFilter::default())
+                .await
+                .unwrap()
+                .len()
+        }
     };
     let scopes = kept(&world).await;
     assert!(scopes > 0);

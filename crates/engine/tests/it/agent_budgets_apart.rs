@@ -94,7 +94,7 @@ async fn raced(store: &Sqlite) -> RaceResult {
         used.llm_calls += usage.llm_calls;
         processes.insert(run.cause.to_string());
     }
-    let rows = store.spent(SpentFilter::default()).await.unwrap();
+    let rows = store.list_spent(SpentFilter::default()).await.unwrap();
     for row in &rows {
         let held = (row.reserved_tokens, row.reserved_micros);
         assert_eq!(held, (0, 0), "{row:?}");

@@ -11,7 +11,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deft_engine::{Attention, Budgets, Clock, DayBudget, Fire, Options, ResumeWith, Say};
+use deft_engine::{
+    Attention, Budgets, Clock, DayBudget, Fire, NewChatMessage, Options, ResumeWith,
+};
 use deft_llm::{ModelOptions, Models, Price, ProviderKind};
 use deft_model::{Cause, Effects, Failure, FailureClass, Object, RunOrigin};
 use deft_registry::{FileReport, Snapshot, State};
@@ -240,7 +242,7 @@ impl Case {
 impl Scene {
     async fn say(&mut self, wish: &Value, attention: Attention) {
         let key = wish["key"].as_str().map(str::to_owned);
-        let say = Say {
+        let say = NewChatMessage {
             // A message with a key starts a conversation, whose id is derived from the key.
             conversation: self.conversation.clone().filter(|_| key.is_none()),
             key,
@@ -484,7 +486,7 @@ fn result(value: Value) -> Result<Value, Failure> {
     let class: FailureClass = read(&fail[0]);
     let failure = Failure::new(class, fail[1].as_str().unwrap());
     Err(match fail[2].as_str() {
-        Some("blocked") => failure.blocked(),
+        Some("blocked") => failure.mark_blocked(),
         Some("in_doubt") => failure.in_doubt(),
         _ => failure,
     })

@@ -1,6 +1,6 @@
 //! Interrupted agents resume where they were, and finished work is not repeated.
 
-use deft_engine::{Attention, CHAT_SKILL, ResumeWith, Say};
+use deft_engine::{Attention, CHAT_SKILL, NewChatMessage, ResumeWith};
 use deft_model::{Message, Outcome};
 use deft_store::{ConversationFilter, RunRow};
 use serde_json::{Value, json};
@@ -189,10 +189,10 @@ async fn a_chat_goes_on_where_its_model_was_lost() {
     });
     let world = minded(&[], models);
     world.engine.register_tools();
-    let say = Say {
+    let say = NewChatMessage {
         channel: "cli".to_owned(),
         text: "Hi.".to_owned(),
-        ..Say::default()
+        ..NewChatMessage::default()
     };
     let said_to = world.engine.say(say, Attention::default()).await.unwrap();
     assert_eq!(said_to.run.skill, CHAT_SKILL);

@@ -16,7 +16,7 @@ use crate::agent_lines::{ends, event_line, place_of};
 use crate::time_world::{clock, standing};
 
 /// Longer texts are cut, and their length is shown.
-const LONGEST: usize = 500;
+const MAX_TEXT_CHARS: usize = 500;
 
 pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
     let mut out = format!("{}\n\nDONE\n", case.0["about"].as_str().unwrap());
@@ -55,7 +55,7 @@ pub(crate) async fn story(case: &Case, scene: &Scene) -> String {
         facts(scene, &mut out).await;
     }
     if case.is_shown("spent") {
-        spent(scene, &mut out).await;
+        list_spent(scene, &mut out).await;
     }
     out = deft_workflow::mask(&out).unwrap_or(out);
     out = out.replace(scene.world.home.path().to_str().unwrap(), "HOME");
@@ -119,7 +119,7 @@ fn indented(text: &str) -> String {
 }
 
 pub(crate) fn clipped(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
     }
@@ -236,7 +236,7 @@ async fn stored(scene: &Scene, out: &mut String) {
         prefix: Some("agent:".to_owned()),
         ..SpentFilter::default()
     };
-    let agents = scene.world.store.spent(agents).await.unwrap();
+    let agents = scene.world.store.list_spent(agents).await.unwrap();
     let agents = agents
         .iter()
         .map(|row| row.scope.trim_start_matches("agent:"));
@@ -303,8 +303,8 @@ async fn facts(scene: &Scene, out: &mut String) {
 }
 
 /// Writes the spent amounts by scope.
-async fn spent(scene: &Scene, out: &mut String) {
-    let rows = scene.world.store.spent(SpentFilter::default()).await;
+async fn list_spent(scene: &Scene, out: &mut String) {
+    let rows = scene.world.store.list_spent(SpentFilter::default()).await;
     for row in rows.unwrap() {
         let _ = writeln!(
             out,

@@ -139,7 +139,7 @@ fn check(row: &SkillRow, period: i64, mut runs: Vec<RunRow>, report: &mut Report
     assert_eq!(row.timeline.next_at, Some(expected), "{}", row.text.skill);
 }
 
-async fn settled(times: &Times) -> u64 {
+async fn count_decided(times: &Times) -> u64 {
     let rows = times
         .world
         .store
@@ -179,7 +179,7 @@ async fn no_slot_is_lost_or_doubled_across_clock_jumps() {
         times.world.clock.set(times.world.clock.now() + by);
         times.look().await;
         if n % 10 == 9 {
-            if settled(&times).await >= wanted {
+            if count_decided(&times).await >= wanted {
                 break;
             }
             times = restart(times);
@@ -211,7 +211,7 @@ async fn no_slot_is_lost_or_doubled_across_clock_jumps() {
 /// Returns the report; all its numbers except the last are the same on every machine.
 fn lines(report: &Report, begun: Instant) -> Vec<(&'static str, String)> {
     vec![
-        ("slots settled", report.slots.to_string()),
+        ("slots decided", report.slots.to_string()),
         ("runs", report.runs.to_string()),
         (
             "slots missed or skipped, as their skills say",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deft_engine::{AnswerReceipt, Asker, Attention, Question, Responds, ResumeWith};
+use deft_engine::{AnswerReceipt, Asker, Attention, PendingResponse, Question, ResumeWith};
 use deft_model::{Outcome, RunStatus};
 use deft_store::{CancelState, Decision, DecisionResult, RunFilter, RunRow};
 use deft_store_testkit::Memory;
@@ -121,7 +121,7 @@ async fn unattended_a_question_parks_the_run_until_somebody_answers() {
 struct Says(Answer);
 
 impl Asker for Says {
-    fn ask(&self, _: Question) -> Responds {
+    fn ask(&self, _: Question) -> PendingResponse {
         let answer = self.0;
         Box::pin(async move { Some(answer.into()) })
     }

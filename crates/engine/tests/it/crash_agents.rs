@@ -204,7 +204,7 @@ async fn check(world: &World, store: &Sqlite) -> Report {
             assert!(known.contains(&key), "{key} was made without an intent");
         }
     }
-    for row in store.spent(SpentFilter::default()).await.unwrap() {
+    for row in store.list_spent(SpentFilter::default()).await.unwrap() {
         assert_eq!(
             (row.reserved_tokens, row.reserved_micros),
             (0, 0),
@@ -249,7 +249,7 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &CallTimes, report: &mut 
         scope: Some(format!("run:{}", run.id)),
         ..SpentFilter::default()
     };
-    let spent = store.spent(scope).await.unwrap();
+    let spent = store.list_spent(scope).await.unwrap();
     let spent = spent.into_iter().next().unwrap_or_default();
     report.cut_requests += spent.estimated_calls;
     let (replies, asked) = (replies as u64, asked as u64);
@@ -335,10 +335,10 @@ async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
             !matches!(message, Message::Assistant { text, .. } if text.starts_with("(not finished"))
         })
         .collect();
-    let finished = machine.finished().unwrap();
+    let finished = machine.end().unwrap();
     let expected = match finished.error {
         None => machine.messages(&root),
-        Some(_) => machine.lasting(&root),
+        Some(_) => machine.final_messages(&root),
     };
     assert_eq!(said, expected, "{run:?}");
 }

@@ -55,7 +55,7 @@ async fn fill(store: &Sqlite, first: Timestamp) {
 }
 
 /// Whether all slots up to an instant have their rows.
-async fn settled(store: &Sqlite, last: Timestamp) -> bool {
+async fn all_slots_decided(store: &Sqlite, last: Timestamp) -> bool {
     store
         .next_due()
         .await
@@ -73,7 +73,7 @@ async fn two_daemons_and_ten_thousand_slots() {
     fill(&store, first).await;
     let mut daemons = [start(&home, "serve"), start(&home, "serve")];
     let mut kills = 0;
-    while !settled(&store, last).await {
+    while !all_slots_decided(&store, last).await {
         // Not a wait for an event, but the time of the kill.
         let moment = Duration::from_millis(200 + scatter(kills) % 800);
         tokio::time::sleep(moment).await;

@@ -146,7 +146,7 @@ fn words(found: Option<&NamedSkill>) -> String {
     match found {
         Some(NamedSkill::Record(row)) => format!("record {}", row.text.skill),
         Some(NamedSkill::File(loaded, _)) => format!("file {}", loaded.skill.id),
-        Some(NamedSkill::Gone(row)) => format!("gone {}", row.text.skill),
+        Some(NamedSkill::FileMissing(row)) => format!("gone {}", row.text.skill),
         None => "-".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Which calls can be approved for good.
+//! Which calls can be approved permanently.
 
 use deft_engine::{AnswerReceipt, Attention};
 use deft_model::{Object, Outcome, RunStatus};

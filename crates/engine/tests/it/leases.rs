@@ -34,7 +34,7 @@ async fn until_called(world: &World, times: usize) {
 }
 
 /// Lets all ready tasks run.
-async fn settle() {
+async fn let_tasks_run() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
@@ -64,10 +64,10 @@ async fn a_lease_is_renewed_while_somebody_drives_and_runs_out_when_nobody_does(
     let leases = tokio::spawn(async move { engine.keep_leases().await });
     // A lease lasts 30 seconds and is renewed every 10.
     for second in [11, 22, 33, 44] {
-        settle().await;
+        let_tasks_run().await;
         world.clock.set(at(second));
     }
-    settle().await;
+    let_tasks_run().await;
     let released = world.store.release(Vec::new(), at(70)).await.unwrap();
     assert_eq!(released, [], "renewed at 44 seconds");
     leases.abort();
@@ -120,7 +120,7 @@ async fn a_skill_has_its_own_limit_of_runs_at_once() {
     while with_status(&world, RunStatus::Queued).await.is_empty() {
         tokio::task::yield_now().await;
     }
-    settle().await;
+    let_tasks_run().await;
     assert_eq!(with_status(&world, RunStatus::Running).await.len(), 2);
     assert_eq!(world.called(), ["hang", "hang"]);
     let row = world.run("other", json!({})).await;
@@ -160,10 +160,10 @@ async fn a_clock_that_goes_backwards_keeps_waits_and_deadlines_at_their_instants
         run.await.unwrap().run().clone()
     });
     until_called(&world, 1).await;
-    settle().await;
+    let_tasks_run().await;
     for back in [-7200, -3600, 0] {
         world.clock.set(at(back));
-        settle().await;
+        let_tasks_run().await;
         assert_eq!(world.called(), ["refuse"], "not woken before its time");
     }
     world.clock.set(at(5));

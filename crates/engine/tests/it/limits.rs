@@ -207,7 +207,7 @@ async fn a_remedy_of_the_host_is_tried_before_a_step_fails() {
     });
     let row = world.run("heal", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Error));
-    // Healed three times (`max_heals`), then it fails for good.
+    // Healed three times (`max_heals`), then it fails permanently.
     let expected = ["refuse", "put", "refuse", "put", "refuse", "put", "refuse"];
     assert_eq!(world.called(), expected);
     let events = world.events(&row).await;

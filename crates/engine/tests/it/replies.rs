@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deft_engine::{
-    Attention, Channel, ChatAnswer, Delivery, DeliveryError, DeliveryResult, Notice, NoticeKind,
-    Say,
+    Attention, Channel, ChatAnswer, Delivery, DeliveryError, DeliveryResult, NewChatMessage,
+    Notice, NoticeKind,
 };
 use deft_model::{Failure, FailureClass, RunStatus};
 use deft_store::{NoticeFilter, NoticeRow};
@@ -21,12 +21,12 @@ use crate::world::{Folder, World, load};
 const CHAT: &str = "telegram:7";
 
 async fn say(world: &World, text: &str) -> ChatAnswer {
-    let say = Say {
+    let say = NewChatMessage {
         channel: CHAT.to_owned(),
         answer_to: Some(CHAT.to_owned()),
         text: text.to_owned(),
         key: Some(text.to_owned()),
-        ..Say::default()
+        ..NewChatMessage::default()
     };
     let attention = Attention {
         parks: true,

@@ -29,7 +29,7 @@ const TOOLS: [&str; 4] = [FREE, ASKED, HIDDEN, SILENT];
 
 /// Where the agent works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Surroundings {
     Chat,
     /// A chat without a person.
     Alone,
@@ -98,11 +98,11 @@ fn record(name: &str, tool: &str, enabled: bool) -> Value {
 }
 
 /// Returns records of a person; the last one is the agent itself if it is fired.
-fn records(place: Place, may_use: &[&str]) -> Vec<Value> {
+fn records(place: Surroundings, may_use: &[&str]) -> Vec<Value> {
     let mut records = vec![record("Mine", FREE, true)];
     let off = TOOLS.map(|tool| record(&format!("Off {tool}"), tool, false));
     records.extend(off);
-    if place == Place::Fired {
+    if place == Surroundings::Fired {
         records.push(json!({ "name": "Night", "trigger_type": "cron",
             "trigger_config": { "in_minutes": 5 }, "instructions": "Do it.", "max_steps": 20,
             "required_tools": may_use, "notify_on_completion": false }));
@@ -111,7 +111,7 @@ fn records(place: Place, may_use: &[&str]) -> Vec<Value> {
 }
 
 /// Returns a case with a model that takes the route, in a world that allows it.
-fn case(place: Place, route: &Value) -> Case {
+fn case(place: Surroundings, route: &Value) -> Case {
     let mut may_use = vec![
         FREE,
         ASKED,
@@ -126,9 +126,9 @@ fn case(place: Place, route: &Value) -> Case {
         may_use.push("dispatch_agent");
     }
     let first = match place {
-        Place::Chat => json!({ "say": "go" }),
-        Place::Alone => json!({ "say": "go", "alone": true }),
-        Place::Fired => json!({ "tick": "13:05" }),
+        Surroundings::Chat => json!({ "say": "go" }),
+        Surroundings::Alone => json!({ "say": "go", "alone": true }),
+        Surroundings::Fired => json!({ "tick": "13:05" }),
     };
     let later = vec![json!({ "tick": "13:30" }), json!({ "drain": true })];
     let then = match route["then"] {
@@ -152,11 +152,11 @@ fn case(place: Place, route: &Value) -> Case {
 }
 
 /// Whether a tool is called without a question on a route.
-fn is_called(place: Place, tool: &str, route: &Value) -> bool {
+fn is_called(place: Surroundings, tool: &str, route: &Value) -> bool {
     let leads_somewhere = match place {
         _ if route["closed"] == true => false,
-        Place::Chat | Place::Alone => route["fired_only"] != true,
-        Place::Fired => true,
+        Surroundings::Chat | Surroundings::Alone => route["fired_only"] != true,
+        Surroundings::Fired => true,
     };
     // A person's skill may call what the agent cannot; calls that need an approval are asked about there too.
     let of_person = route["of_person"] == true;
@@ -168,7 +168,7 @@ fn is_called(place: Place, tool: &str, route: &Value) -> bool {
         // that a person wrote, no question is asked either.
         _ => {
             let known = of_person || route["runs_of_person"] == true;
-            (known || place != Place::Chat) && route["reads"] != true
+            (known || place != Surroundings::Chat) && route["reads"] != true
         }
     };
     leads_somewhere && allowed
@@ -179,7 +179,7 @@ async fn no_detour_needs_fewer_questions_than_a_direct_call() {
     let mut wrong = Vec::new();
     for file in files() {
         for tool in TOOLS {
-            for place in [Place::Chat, Place::Alone, Place::Fired] {
+            for place in [Surroundings::Chat, Surroundings::Alone, Surroundings::Fired] {
                 let route = route(&file, tool);
                 let scene = case(place, &route).play().await;
                 let calls = scene.world.calls.lock().unwrap().clone();

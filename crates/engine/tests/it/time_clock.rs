@@ -54,7 +54,7 @@ impl Daemon {
 
 impl Times {
     /// Waits until a skill has this many rows, all of them ended.
-    async fn settled(&self, skill: &str, count: usize) -> Vec<String> {
+    async fn wait_for_slots(&self, skill: &str, count: usize) -> Vec<String> {
         loop {
             let runs = self.runs(skill).await;
             let over = runs.iter().all(|run| run.status == RunStatus::Done);
@@ -81,7 +81,7 @@ async fn a_daemon_fires_when_the_clock_gets_there() {
         let daemon = Daemon::start(&t);
         for (n, time) in ["13:10", "13:20", "13:30"].into_iter().enumerate() {
             t.world.clock.set(at(time));
-            t.settled("every", n + 1).await;
+            t.wait_for_slots("every", n + 1).await;
         }
         assert_eq!(
             t.slots("every").await,
@@ -101,12 +101,12 @@ async fn a_host_that_slept_makes_up_for_it() {
         t.add(with(skill, json!({"misfire": "skip"}))).await;
         let daemon = Daemon::start(&t);
         t.world.clock.set(at("13:10"));
-        t.settled("every", 1).await;
-        t.settled("skip", 1).await;
+        t.wait_for_slots("every", 1).await;
+        t.wait_for_slots("skip", 1).await;
         // Asleep from 13:15 to 16:05.
         t.world.clock.set(at("16:05"));
         assert_eq!(
-            t.settled("every", 3).await,
+            t.wait_for_slots("every", 3).await,
             [
                 "13:10 success",
                 "13:20 to 15:50 (16) missed: could not run in time; coalesced into 2026-01-26T16:00:00+00:00",
@@ -114,7 +114,7 @@ async fn a_host_that_slept_makes_up_for_it() {
             ]
         );
         assert_eq!(
-            t.settled("skip", 2).await,
+            t.wait_for_slots("skip", 2).await,
             [
                 "13:10 success",
                 "13:20 to 16:00 (17) missed: could not run in time, and `misfire: skip` allows no late run",
@@ -133,13 +133,13 @@ async fn a_clock_that_is_set_back_repeats_nothing() {
             .await;
         let daemon = Daemon::start(&t);
         t.world.clock.set(at("14:00"));
-        t.settled("cron", 1).await;
+        t.wait_for_slots("cron", 1).await;
         t.world.clock.set(at("12:30"));
         t.stands("cron", "on, next 15:00").await;
         t.world.clock.set(at("14:00"));
         t.world.clock.set(at("15:00"));
         assert_eq!(
-            t.settled("cron", 2).await,
+            t.wait_for_slots("cron", 2).await,
             ["14:00 success", "15:00 success"]
         );
         assert_eq!(t.world.called(), ["act", "act"]);
@@ -220,14 +220,14 @@ async fn a_daemon_goes_on_with_what_waits() {
             deft_tools::Definition::new("later", "for tests", effects, schema),
             |_, _| async { Ok(json!("here")) },
         );
-        assert_eq!(t.settled("waits", 1).await, ["13:30 success"]);
+        assert_eq!(t.wait_for_slots("waits", 1).await, ["13:30 success"]);
         t.world
             .engine
             .admit(crate::world::fire("waits", &json!({})))
             .await
             .unwrap();
         t.world.engine.ring();
-        assert_eq!(t.settled("waits", 2).await.len(), 2);
+        assert_eq!(t.wait_for_slots("waits", 2).await.len(), 2);
         daemon.end().await;
     })
     .await;
@@ -311,7 +311,7 @@ async fn lost_time_is_made_up_for_at_a_pace() {
 /// A clock that was ahead has decided slots that are still to come. The affected skills are reported, and a
 /// person can enable them again.
 #[tokio::test]
-async fn skills_that_were_settled_ahead_are_named() {
+async fn skills_that_were_decided_ahead_are_named() {
     both(async |t: Times| {
         let engine = &t.world.engine;
         t.add(record("Cron", json!({"schedule": "0 * * * *"}), "act"))

@@ -191,13 +191,13 @@ impl Skill {
     }
 
     /// Decides every due slot.
-    fn settle(&mut self, now: Second, fails: bool) {
+    fn decide_slots(&mut self, now: Second, fails: bool) {
         while self.off.is_none() && self.next.is_some_and(|next| next <= now) {
-            self.settle_once(now, fails);
+            self.decide_slot(now, fails);
         }
     }
 
-    fn settle_once(&mut self, now: Second, fails: bool) {
+    fn decide_slot(&mut self, now: Second, fails: bool) {
         let mut slots = self.come(now);
         let rest = self.rests_until.unwrap_or(Second::MIN);
         self.pass(&mut slots, Outcome::Skipped, |slot| slot < rest);
@@ -382,7 +382,7 @@ impl ReferenceStateMachine for Model {
             Step::Pass(seconds) => {
                 model.now += seconds;
                 for (n, skill) in &mut model.skills {
-                    skill.settle(model.now, model.fails[*n]);
+                    skill.decide_slots(model.now, model.fails[*n]);
                 }
             }
             Step::Restart => {}

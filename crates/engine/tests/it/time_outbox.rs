@@ -183,7 +183,7 @@ async fn a_way_that_is_not_there_gives_nothing_up() {
     both(async |t: Times| {
         let double = Arc::new(Double::default());
         let gone = || DeliveryError {
-            failure: Failure::new(FailureClass::NotFound, "unknown tool `x`").blocked(),
+            failure: Failure::new(FailureClass::NotFound, "unknown tool `x`").mark_blocked(),
             retry_after: None,
         };
         let answers = std::iter::repeat_with(gone).take(30);
@@ -298,7 +298,7 @@ impl Channel for Letters {
         Box::pin(async move {
             let mut stop = self.stops.lock().unwrap().pop_front();
             let letters = parcel.notice.text.chars().enumerate();
-            for (place, letter) in letters.skip(parcel.arrived()) {
+            for (place, letter) in letters.skip(parcel.arrived_parts()) {
                 match &mut stop {
                     Some((0, true)) => std::future::pending().await,
                     Some((0, false)) => {

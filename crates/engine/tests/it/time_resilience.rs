@@ -40,7 +40,11 @@ impl Times {
             }
             let failure = Failure::new(FailureClass::Network, "the server `gmail` was lost")
                 .outage(Outage::Server("gmail".to_owned()));
-            Err(if blocked { failure.blocked() } else { failure })
+            Err(if blocked {
+                failure.mark_blocked()
+            } else {
+                failure
+            })
         });
         down
     }
@@ -127,7 +131,7 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
                  `deft run reminder` runs it now"
             ]
         );
-        // It is over, even if the tool appears later.
+        // It has ended, even if the tool appears later.
         t.install_tool("later", || Ok(()));
         t.tick("13:40").await;
         assert_eq!(t.slots("reminder").await, [missed]);

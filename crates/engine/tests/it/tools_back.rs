@@ -60,7 +60,7 @@ async fn a_daemon_asks_silent_servers_again() {
         checks: std::sync::OnceLock::new(),
     };
     let router = t.world.engine.router().clone();
-    assert_eq!(router.listed().await, []);
+    assert_eq!(router.list_servers().await, []);
     t.world.engine.library().sync_files().await.unwrap();
     router
         .call(Call::new("unlock", Object::new()))

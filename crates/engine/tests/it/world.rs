@@ -163,7 +163,7 @@ impl World {
                 "s3cr3t-value".to_owned(),
             )]))),
         };
-        let mut options = Options::at(home.path());
+        let mut options = Options::for_home(home.path());
         change(&mut options);
         let engine = Engine::new(parts, options).unwrap();
         Self {

@@ -25,7 +25,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Provide
         }
     }
     keep(&thoughts, draft);
-    stopped(&answer["stop_reason"], draft);
+    read_stop_reason(&answer["stop_reason"], draft);
     count(&answer["usage"], draft);
     if blocks.is_empty() && draft.stop.is_none() {
         return Err(ProviderFailure::empty());
@@ -40,7 +40,7 @@ pub(super) fn keep(thoughts: &[Value], draft: &mut Draft<'_>) {
     }
 }
 
-pub(super) fn stopped(word: &Value, draft: &mut Draft<'_>) {
+pub(super) fn read_stop_reason(word: &Value, draft: &mut Draft<'_>) {
     let Some(word) = word.as_str() else {
         return;
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::response::{count, keep, stopped, words};
+use super::response::{count, keep, read_stop_reason, words};
 use crate::draft::Draft;
 use crate::provider_failure::ProviderFailure;
 use crate::wire::Events;
@@ -35,7 +35,7 @@ impl Events for Stream {
             Some("content_block_start") => self.begin(index, &event["content_block"], draft),
             Some("content_block_delta") => self.grow(index, &event["delta"], draft),
             Some("message_delta") => {
-                stopped(&event["delta"]["stop_reason"], draft);
+                read_stop_reason(&event["delta"]["stop_reason"], draft);
                 count_last(&event["usage"], draft);
             }
             Some("message_stop") => self.ended = true,

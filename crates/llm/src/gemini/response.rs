@@ -69,7 +69,7 @@ pub(super) fn take(
         take_part(part, draft, signatures);
     }
     if let Some(word) = candidate["finishReason"].as_str() {
-        stopped(word, draft)?;
+        read_stop_reason(word, draft)?;
     }
     Ok(candidate["content"].is_object() || draft.stop.is_some())
 }
@@ -91,7 +91,7 @@ fn take_part(part: &Value, draft: &mut Draft<'_>, signatures: &mut Signatures) {
     signatures.text = signature.or_else(|| signatures.text.take());
 }
 
-fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
+fn read_stop_reason(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
     draft.stop = Some(match word {
         "STOP" => StopReason::Done,
         "MAX_TOKENS" => StopReason::Length,
@@ -101,7 +101,7 @@ fn stopped(word: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure> {
         // The provider could not parse the call that its own model wrote, and discards it.
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
             let message = format!("the model wrote a call that its provider cannot read: {word}");
-            return Err(ProviderFailure::passing(FailureClass::Other, message));
+            return Err(ProviderFailure::transient(FailureClass::Other, message));
         }
         other => StopReason::Other(other.to_owned()),
     });

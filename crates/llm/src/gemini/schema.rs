@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 /// Maximum number of schemas in the output. References can make a small schema a large one.
-const MOST_PARTS: usize = 2000;
+const MAX_PARTS: usize = 2000;
 
 /// Keywords with the same meaning in both formats.
 const KEPT: [&str; 10] = [
@@ -27,7 +27,7 @@ pub(super) fn parameters(schema: &Value) -> Option<Value> {
     let mut writer = Writer {
         root: schema,
         inside: vec!["#".to_owned()],
-        left: MOST_PARTS,
+        left: MAX_PARTS,
     };
     let mut out = writer.convert(schema);
     let fields = out["properties"]
@@ -49,7 +49,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn convert(&mut self, schema: &Value) -> Value {
         let depth = self.inside.len();
-        let schema = self.joined(schema);
+        let schema = self.join_parts(schema);
         let mut out = Map::new();
         for key in KEPT {
             if let Some(value) = schema.get(key) {
@@ -78,7 +78,7 @@ impl Writer<'_> {
     }
 
     /// Returns a schema with its reference resolved and its parts (`allOf`) merged.
-    fn joined(&mut self, schema: &Value) -> Map<String, Value> {
+    fn join_parts(&mut self, schema: &Value) -> Map<String, Value> {
         let root = self.root;
         let mut out = schema.as_object().cloned().unwrap_or_default();
         let reference = out.remove("$ref");
@@ -98,7 +98,7 @@ impl Writer<'_> {
         parts.extend(all.as_ref().and_then(Value::as_array).into_iter().flatten());
         self.left = self.left.saturating_sub(1);
         for part in parts {
-            for (key, value) in self.joined(part) {
+            for (key, value) in self.join_parts(part) {
                 lay_over(&mut out, key, value);
             }
         }

@@ -23,7 +23,7 @@ pub(super) fn whole(answer: &Value, draft: &mut Draft<'_>) -> Result<(), Provide
     if draft.count() > 0 {
         draft.opaque = thoughts(message);
     }
-    stopped(choice, draft);
+    read_stop_reason(choice, draft);
     count(answer, draft);
     Ok(())
 }
@@ -46,7 +46,7 @@ pub(super) fn take_text(message: &Value, draft: &mut Draft<'_>) {
     }
 }
 
-pub(super) fn stopped(choice: &Value, draft: &mut Draft<'_>) {
+pub(super) fn read_stop_reason(choice: &Value, draft: &mut Draft<'_>) {
     let Some(word) = choice["finish_reason"].as_str() else {
         return;
     };

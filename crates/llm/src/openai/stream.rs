@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::response::{count, stopped, take_text, words};
+use super::response::{count, read_stop_reason, take_text, words};
 use crate::draft::Draft;
 use crate::provider_failure::ProviderFailure;
 use crate::wire::Events;
@@ -42,7 +42,7 @@ impl Events for Stream {
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             self.call(call, draft);
         }
-        stopped(choice, draft);
+        read_stop_reason(choice, draft);
         self.ended |= choice["finish_reason"].is_string();
         Ok(())
     }

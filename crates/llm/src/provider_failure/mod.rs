@@ -15,7 +15,7 @@ pub(crate) use self::status::Words;
 use crate::ModelOptions;
 
 /// Maximum number of characters of a provider's text that are quoted.
-const MOST_WORDS: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Fewer leading bytes of a key reveal nothing about it.
 const SHORTEST_CUT: usize = 4;
@@ -46,57 +46,57 @@ impl From<Failure> for ProviderFailure {
 
 impl ProviderFailure {
     /// Creates a permanent failure.
-    pub(crate) fn lasting(class: FailureClass, message: impl Into<String>) -> Self {
+    pub(crate) fn permanent(class: FailureClass, message: impl Into<String>) -> Self {
         Failure::new(class, message).into()
     }
 
     /// Creates a transient failure.
-    pub(crate) fn passing(class: FailureClass, message: impl Into<String>) -> Self {
+    pub(crate) fn transient(class: FailureClass, message: impl Into<String>) -> Self {
         Self {
             passing: true,
-            ..Self::lasting(class, message)
+            ..Self::permanent(class, message)
         }
     }
 
     /// The stream ended before the reply did.
     pub(crate) fn cut() -> Self {
         let message = "the answer was cut off before its end";
-        Self::passing(FailureClass::Network, message)
+        Self::transient(FailureClass::Network, message)
             .hint("the model server or a proxy closed the connection; check its log")
     }
 
     /// A response without a reply.
     pub(crate) fn empty() -> Self {
         let message = "the provider's response contains no reply";
-        Self::passing(FailureClass::Other, message)
+        Self::transient(FailureClass::Other, message)
     }
 
     pub(crate) fn too_large(most: usize) -> Self {
         let message = format!("the answer is larger than {} MB", most / (1024 * 1024));
-        Self::lasting(FailureClass::Limit, message)
+        Self::permanent(FailureClass::Limit, message)
     }
 
     /// A response that cannot be parsed although its status reports success.
     pub(crate) fn not_json(body: &[u8]) -> Self {
         if is_page(body) {
             let message = "the provider answered with a web page";
-            return Self::passing(FailureClass::Network, message)
+            return Self::transient(FailureClass::Network, message)
                 .hint("`base_url` may point at something else, or a proxy may be in between");
         }
         if body.trim_ascii().is_empty() {
-            return Self::passing(FailureClass::Network, "the answer is empty");
+            return Self::transient(FailureClass::Network, "the answer is empty");
         }
         let message = format!(
             "the answer is not JSON: {}",
             quote(&String::from_utf8_lossy(body))
         );
-        Self::passing(FailureClass::Network, message)
+        Self::transient(FailureClass::Network, message)
     }
 
     /// An event of a stream that cannot be parsed.
     pub(crate) fn bad_event(data: &str) -> Self {
         let message = format!("a part of the answer is not JSON: {}", quote(data));
-        Self::passing(FailureClass::Network, message)
+        Self::transient(FailureClass::Network, message)
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -105,7 +105,7 @@ impl ProviderFailure {
     }
 
     /// Removes the model's key, which a provider may have repeated.
-    pub(crate) fn redacted(mut self, options: &ModelOptions) -> Self {
+    pub(crate) fn redact(mut self, options: &ModelOptions) -> Self {
         if let Some(key) = options.key() {
             self.failure.message = without_key(&self.failure.message, key);
             self.failure.hint = self.failure.hint.map(|hint| without_key(&hint, key));
@@ -138,7 +138,7 @@ fn is_page(body: &[u8]) -> bool {
 /// Returns the first part of a foreign text, on one line.
 fn quote(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    clip(&line, MOST_WORDS)
+    clip(&line, MAX_MESSAGE_CHARS)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn window<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
 }
 
 impl ProviderFailure {
-    pub(super) fn overflowing(overflow: Overflow, words: &Words) -> Self {
+    pub(super) fn from_overflow(overflow: Overflow, words: &Words) -> Self {
         let message = match (overflow.needed, overflow.fits) {
             (Some(needed), Some(fits)) => {
                 format!("the prompt has {needed} tokens; the model's context fits {fits}")
@@ -96,7 +96,7 @@ impl ProviderFailure {
         let hint = "offer fewer tools (`agent.tools`), set `context_tokens` of the model to its context size, or use a model with a larger context";
         Self {
             overflow: Some(Box::new(overflow)),
-            ..Self::lasting(FailureClass::Limit, message).hint(hint)
+            ..Self::permanent(FailureClass::Limit, message).hint(hint)
         }
     }
 }

@@ -104,7 +104,7 @@ impl ProviderFailure {
             status => status,
         };
         if let Some(overflow) = Overflow::find(status, words) {
-            return Self::overflowing(overflow, words);
+            return Self::from_overflow(overflow, words);
         }
         let (class, what) = match status {
             _ if words.is_spent() => (FailureClass::Quota, "the account's quota is used up"),
@@ -133,7 +133,7 @@ impl ProviderFailure {
         }
         let failed = Self {
             passing,
-            ..Self::lasting(class, message)
+            ..Self::permanent(class, message)
         };
         match hint(class, status, passing, words) {
             Some(hint) => failed.hint(hint),

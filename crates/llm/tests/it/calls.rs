@@ -31,7 +31,7 @@ async fn a_call_and_its_result_go_there_and_back() {
         for bytes in [None, Some(1), Some(7), Some(100_000)] {
             let mut call = ModelAnswer::call("send_message", json!({"message": "Drink wäter!"}))
                 .and_call("send_message", json!({}))
-                .saying("I send it.")
+                .with_text("I send it.")
                 .usage(40, 0, 12);
             if let Some(bytes) = bytes {
                 call = call.bytes(bytes);

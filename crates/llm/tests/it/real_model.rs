@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::support::{ask, listen, options, request};
 
 fn real(provider: ProviderKind) -> ModelOptions {
-    let mut options = options(provider, &RealModel::shared().url);
+    let mut options = options(provider, &RealModel::get_shared().url);
     options.temperature = Some(0.0);
     options.extra.insert("seed".to_owned(), json!(0));
     options

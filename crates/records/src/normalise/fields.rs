@@ -44,7 +44,7 @@ fn envelope(record: &Object) -> Option<(String, Object)> {
     };
     let inner = match record.get(key)? {
         Value::Object(inner) => inner.clone(),
-        Value::String(text) => json::held(text)?.as_object()?.clone(),
+        Value::String(text) => json::parse_in_text(text)?.as_object()?.clone(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
     };
     let wraps = ENVELOPES.contains(&snake(key).as_str());
@@ -190,7 +190,7 @@ pub(super) fn parse_texts(draft: &mut Draft<'_>) {
     let mut read = Vec::new();
     for (key, value) in &mut draft.record {
         let text = value.as_str().filter(|_| is_structured(key));
-        if let Some(held) = text.and_then(json::held) {
+        if let Some(held) = text.and_then(json::parse_in_text) {
             *value = held;
             read.push(format!("read {key} from a JSON string"));
         }

@@ -1,4 +1,4 @@
-//! Fixes for values of simple types: lists of texts, whole numbers, booleans (S0.38, S0.39).
+//! Fixes for values of simple types: lists of strings, whole numbers, booleans (S0.38, S0.39).
 
 use deft_skillfile::{Shape, record_keys};
 use serde_json::{Number, Value};
@@ -27,8 +27,8 @@ pub(super) fn read(draft: &mut Draft<'_>) {
 }
 
 fn parts(text: &str) -> Value {
-    let bare = json::unfenced(text).split([',', '\n']);
-    let bare = bare.map(|part| json::unfenced(part.trim_start_matches("- ")));
+    let bare = json::strip_fence(text).split([',', '\n']);
+    let bare = bare.map(|part| json::strip_fence(part.trim_start_matches("- ")));
     let parts = bare.filter(|part| !part.is_empty()).map(Value::from);
     Value::Array(parts.collect())
 }
@@ -38,7 +38,7 @@ fn names(items: &[Value]) -> Option<Value> {
     let mut names: Vec<Value> = Vec::new();
     for item in items {
         let name = match item {
-            Value::String(text) => json::unfenced(text),
+            Value::String(text) => json::strip_fence(text),
             Value::Object(object) => ["name", "tool", "toolName", "tool_name"]
                 .iter()
                 .find_map(|key| object.get(*key)?.as_str())?,
@@ -113,7 +113,7 @@ pub(crate) fn truth(value: &Value) -> Option<bool> {
     if let Value::Bool(truth) = value {
         return Some(*truth);
     }
-    match json::spelled(value)?.to_ascii_lowercase().as_str() {
+    match json::text_of_scalar(value)?.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" | "y" | "enabled" => Some(true),
         "false" | "no" | "off" | "0" | "n" | "disabled" => Some(false),
         _ => None,

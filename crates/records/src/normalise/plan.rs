@@ -107,7 +107,7 @@ fn shape_step(step: &mut Object, notes: &mut Vec<String>) {
         }
         kept
     });
-    if let Some(number) = step.get("id").and_then(json::spelled)
+    if let Some(number) = step.get("id").and_then(json::text_of_scalar)
         && number.bytes().all(|byte| byte.is_ascii_digit())
     {
         notes.push(format!("named step {number} step{number}"));
@@ -183,7 +183,7 @@ fn read_parameters(step: &mut Object, notes: &mut Vec<String>) {
     };
     let held = match text.trim() {
         "" => Some(json!({})),
-        text => json::held(text),
+        text => json::parse_in_text(text),
     };
     if let Some(held) = held {
         step.insert("parameters".to_owned(), held);
@@ -209,7 +209,7 @@ fn nest_parameters(step: &mut Object, notes: &mut Vec<String>) {
 
 /// Adds unique ids to steps without one.
 fn add_ids(steps: &mut [&mut Object], notes: &mut Vec<String>) {
-    let given = |step: &&mut Object| step.get("id").and_then(json::spelled);
+    let given = |step: &&mut Object| step.get("id").and_then(json::text_of_scalar);
     let mut taken: Vec<String> = steps.iter().filter_map(given).collect();
     for (at, step) in steps.iter_mut().enumerate() {
         if step.get("id").is_some_and(|id| *id != "") {

@@ -5,8 +5,8 @@
 
 use deft_model::Object;
 use deft_schedule::{
-    FireTime, PhraseClock, after, days_at, parse_at, parse_zone, read_phrase, show, spelled_length,
-    zone_name,
+    FireTime, PhraseClock, days_at, instant_after, parse_at, parse_zone, read_phrase, show,
+    spelled_length, zone_name,
 };
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
@@ -33,7 +33,7 @@ pub(super) fn clean(draft: &mut Draft<'_>) {
             notes.push(format!("took {key} out of a list"));
         }
         let Value::String(text) = value else { continue };
-        let bare = json::unfenced(text);
+        let bare = json::strip_fence(text);
         let bare = match (key.as_str(), bare.split_once(':')) {
             ("schedule", Some((label, rest))) if label.eq_ignore_ascii_case("cron") => rest.trim(),
             _ => bare,
@@ -43,7 +43,7 @@ pub(super) fn clean(draft: &mut Draft<'_>) {
             notes.push(format!("cleaned {key}"));
         }
     }
-    if let Some((zone, rest)) = config.get("schedule").and_then(zoned)
+    if let Some((zone, rest)) = config.get("schedule").and_then(split_zone)
         && !config.contains_key("timezone")
     {
         config.insert("schedule".to_owned(), rest.into());
@@ -54,7 +54,7 @@ pub(super) fn clean(draft: &mut Draft<'_>) {
 }
 
 /// Splits `CRON_TZ=Europe/Berlin 0 9 * * *`.
-fn zoned(schedule: &Value) -> Option<(String, String)> {
+fn split_zone(schedule: &Value) -> Option<(String, String)> {
     let (zone, rest) = schedule.as_str()?.split_once(' ')?;
     let zone = zone.strip_prefix("CRON_TZ=").or(zone.strip_prefix("TZ="))?;
     Some((zone.to_owned(), rest.trim().to_owned()))
@@ -92,7 +92,7 @@ fn single(config: &Object) -> Option<&str> {
 }
 
 /// Replaces a timing by its converted form.
-fn settle(draft: &mut Draft<'_>, from: &str, (to, value): (&str, Value)) {
+fn replace_timing(draft: &mut Draft<'_>, from: &str, (to, value): (&str, Value)) {
     if let Some(config) = draft.config_mut() {
         json::take(config, to);
         json::rename(config, from, to);
@@ -126,7 +126,7 @@ pub(super) fn combine(draft: &mut Draft<'_>) {
     };
     let note = format!("read {first} `{days}` and {second} `{time}` as schedule `{cron}`");
     json::take(config, second);
-    settle(draft, first, ("schedule", cron.into()));
+    replace_timing(draft, first, ("schedule", cron.into()));
     draft.note(note);
 }
 
@@ -146,7 +146,7 @@ pub(super) fn delays(draft: &mut Draft<'_>) {
     let Some((first, others)) = timings.split_first() else {
         return;
     };
-    let Ok(at) = after(draft.moment.now, total) else {
+    let Ok(at) = instant_after(draft.moment.now, total) else {
         return;
     };
     let names: Vec<String> = timings.iter().map(|key| (*key).clone()).collect();
@@ -157,7 +157,7 @@ pub(super) fn delays(draft: &mut Draft<'_>) {
     if let Some(config) = draft.config_mut() {
         others.iter().for_each(|key| drop(json::take(config, key)));
     }
-    settle(draft, &first, ("at", show(at, &zone).into()));
+    replace_timing(draft, &first, ("at", show(at, &zone).into()));
     draft.note(format!("turned {} into at", names.join(" and ")));
 }
 
@@ -195,7 +195,7 @@ pub(super) fn intervals(draft: &mut Draft<'_>) {
     if config.get("interval_minutes") == Some(&value) {
         return;
     }
-    settle(draft, &key, ("interval_minutes", value));
+    replace_timing(draft, &key, ("interval_minutes", value));
     draft.note(match key.as_str() {
         "interval_minutes" => "converted interval_minutes to a number".to_owned(),
         _ => format!("turned {key} into interval_minutes"),
@@ -241,9 +241,9 @@ pub(super) fn words(draft: &mut Draft<'_>) {
         FireTime::Minutes(minutes) => ("interval_minutes", Value::from(minutes)),
         FireTime::At(at) => ("at", show(at, &zone).into()),
     };
-    let shown = json::spelled(&value).unwrap_or_default();
+    let shown = json::text_of_scalar(&value).unwrap_or_default();
     let note = format!("read {key} `{text}` as {field} `{shown}`");
-    settle(draft, &key, (field, value));
+    replace_timing(draft, &key, (field, value));
     draft.note(note);
 }
 
@@ -262,7 +262,7 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
     let (at, note) = match (epoch(value), value) {
         (Some(at), _) => (at, format!("read {key} as a time since 1970")),
         (None, Value::String(text)) if !has_offset(text) => match parse_at(text, &zone) {
-            Ok(at) => (at, placed(key, text, at, &zone)),
+            Ok(at) => (at, describe_wall_time(key, text, at, &zone)),
             Err(_) => return,
         },
         (None, Value::String(text)) if key == "when" && parse_at(text, &zone).is_ok() => {
@@ -271,13 +271,13 @@ pub(super) fn instants(draft: &mut Draft<'_>) {
         }
         (None, _) => return,
     };
-    settle(draft, key, ("at", show(at, &zone).into()));
+    replace_timing(draft, key, ("at", show(at, &zone).into()));
     draft.note(note);
 }
 
 /// Describes how a wall time was interpreted. A time that is skipped by a clock change moves to the end of
 /// the gap, and the text mentions it.
-fn placed(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
+fn describe_wall_time(key: &str, text: &str, at: Timestamp, zone: &TimeZone) -> String {
     let placed = format!("placed {key} in {}", zone_name(zone));
     let written = DateTimeParser::new().parse_datetime(text.trim()).ok();
     let local = at.to_zoned(zone.clone()).datetime();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use deft_model::{Agent, DEFAULT_AGENT};
-use deft_skillfile::{Diagnostic, Document, Moment, Place, Profile, Rule, parse};
+use deft_skillfile::{Diagnostic, Document, FileLocation, Moment, Profile, Rule, parse};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -24,7 +24,7 @@ const TEXT: &str = include_str!("thinker/AGENT.md");
 /// Returns the default agent. A file with the same id replaces it.
 pub(crate) fn default_agent() -> Arc<LoadedAgent> {
     static DEFAULT: LazyLock<Arc<LoadedAgent>> = LazyLock::new(|| {
-        let place = Place {
+        let location = FileLocation {
             file: "AGENT.md",
             folder: DEFAULT_AGENT,
             domain: None,
@@ -34,7 +34,7 @@ pub(crate) fn default_agent() -> Arc<LoadedAgent> {
             now: Timestamp::UNIX_EPOCH,
             zone: TimeZone::UTC,
         };
-        let parsed = parse(TEXT.as_bytes(), &place, Profile::Deft, &moment);
+        let parsed = parse(TEXT.as_bytes(), &location, Profile::Deft, &moment);
         let agent = match parsed.document {
             Some(Document::Agent(agent)) => *agent,
             // A test verifies that the text is valid; the fallback agent may do nothing.
@@ -42,7 +42,7 @@ pub(crate) fn default_agent() -> Arc<LoadedAgent> {
         };
         Arc::new(LoadedAgent {
             agent,
-            revision: revision(place.file, TEXT.as_bytes(), &[]),
+            revision: revision(location.file, TEXT.as_bytes(), &[]),
             path: None,
         })
     });

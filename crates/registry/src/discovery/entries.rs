@@ -7,8 +7,8 @@ use deft_model::{Agent, Body, Dialect, PromptEntry, Skill};
 use deft_skillfile::sections;
 
 use super::help::Unavailable;
-use super::listing::{escape, listed, xml};
-use super::{is_hidden, offered, one_line};
+use super::listing::{escape, list_skill, xml};
+use super::{is_hidden, offered_skills, one_line};
 use crate::snapshot::Snapshot;
 
 /// Number of commands per domain in the quick reference, besides commands that were used.
@@ -23,12 +23,12 @@ pub fn may_use(agent: &Agent, skill: &Skill) -> bool {
 /// them (S0.18).
 pub fn skill_entries(snapshot: &Snapshot, agent: &Agent) -> Vec<PromptEntry> {
     let fits = |skill: &Skill| skill.keywords.is_empty() && may_use(agent, skill);
-    offered(snapshot)
+    offered_skills(snapshot)
         .filter(|loaded| fits(&loaded.skill))
         .map(|loaded| PromptEntry {
             name: loaded.skill.id.as_str().into(),
             about: loaded.skill.description.as_str().into(),
-            text: xml(&listed(loaded)).into(),
+            text: xml(&list_skill(loaded)).into(),
             priority: loaded.skill.priority,
         })
         .collect()

@@ -115,7 +115,7 @@ pub fn get_skill_with(
     match topic {
         Topic::All => Ok(top(snapshot)),
         Topic::Whole(domain) => whole(snapshot, domain, unavailable),
-        Topic::Tag(tag) => tagged(snapshot, tag, unavailable),
+        Topic::Tag(tag) => list_by_tag(snapshot, tag, unavailable),
         Topic::Name(name) => match snapshot.domain(name) {
             Some(domain) => {
                 let skills = domain.skills.iter();
@@ -159,7 +159,7 @@ fn help_with(
         return Err(Unknown::Skill { name, near });
     }
     // A word that is not a name may be a tag.
-    if let Ok(list) = tagged(snapshot, &name, unavailable) {
+    if let Ok(list) = list_by_tag(snapshot, &name, unavailable) {
         return Ok(list);
     }
     let near = nearest_name(&name, domains.chain(skills)).map(str::to_owned);
@@ -175,7 +175,11 @@ fn page(loaded: &LoadedSkill, unavailable: Unavailable<'_>) -> String {
 }
 
 /// Lists the skills with a tag, one per line (S2.33).
-fn tagged(snapshot: &Snapshot, tag: &str, unavailable: Unavailable<'_>) -> Result<String, Unknown> {
+fn list_by_tag(
+    snapshot: &Snapshot,
+    tag: &str,
+    unavailable: Unavailable<'_>,
+) -> Result<String, Unknown> {
     let query = Query {
         tag: Some(tag.to_owned()),
         ..Query::default()

@@ -71,8 +71,8 @@ pub(super) fn escape(text: &str) -> String {
 /// Lists the skills without keywords, most important first, as many as fit into `max_chars`. A note after the
 /// list reports the skills that were left out.
 pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
-    let ranked = ranked(snapshot);
-    let all = available_skills(ranked.iter().map(|loaded| listed(loaded)));
+    let ranked = rank_skills(snapshot);
+    let all = available_skills(ranked.iter().map(|loaded| list_skill(loaded)));
     if all.chars().count() <= max_chars {
         return Listing {
             text: all,
@@ -86,7 +86,7 @@ pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
     let frame = available_skills([]).chars().count() + note(&ranked, 0).chars().count();
     let mut used = frame;
     let fits = |loaded: &&&LoadedSkill| {
-        used += xml(&listed(loaded)).chars().count();
+        used += xml(&list_skill(loaded)).chars().count();
         used <= max_chars
     };
     let kept = ranked.iter().take_while(fits).count();
@@ -96,7 +96,7 @@ pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
             .map(|loaded| loaded.skill.id.clone())
             .collect()
     };
-    let text = available_skills(ranked[..kept].iter().map(|loaded| listed(loaded)));
+    let text = available_skills(ranked[..kept].iter().map(|loaded| list_skill(loaded)));
     let room = max_chars.saturating_sub(text.chars().count());
     Listing {
         text: text + &note(&ranked[kept..], room),
@@ -106,15 +106,15 @@ pub fn listing(snapshot: &Snapshot, max_chars: usize) -> Listing {
 }
 
 /// Returns the skills for the list. Skills with keywords are excluded, because messages select them.
-fn ranked(snapshot: &Snapshot) -> Vec<&LoadedSkill> {
-    let mut skills: Vec<&LoadedSkill> = super::offered(snapshot)
+fn rank_skills(snapshot: &Snapshot) -> Vec<&LoadedSkill> {
+    let mut skills: Vec<&LoadedSkill> = super::offered_skills(snapshot)
         .filter(|loaded| loaded.skill.keywords.is_empty())
         .collect();
     skills.sort_by_key(|loaded| (Reverse(loaded.skill.priority), loaded.skill.id.clone()));
     skills
 }
 
-pub(super) fn listed(loaded: &LoadedSkill) -> ListedSkill<'_> {
+pub(super) fn list_skill(loaded: &LoadedSkill) -> ListedSkill<'_> {
     ListedSkill {
         name: loaded.skill.id.as_str(),
         description: &loaded.skill.description,

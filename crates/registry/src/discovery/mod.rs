@@ -40,7 +40,7 @@ pub fn missing_handler(skill: &Skill) -> Option<String> {
 
 /// Returns the skills that a model may load by name: those of the open format, and records. Commands are
 /// shown by `get_skill`, workflows are run.
-fn offered(snapshot: &Snapshot) -> impl Iterator<Item = &LoadedSkill> {
+fn offered_skills(snapshot: &Snapshot) -> impl Iterator<Item = &LoadedSkill> {
     let prose = |skill: &Skill| matches!(skill.dialect, Dialect::AgentSkills | Dialect::Record);
     let skills = snapshot.skills().map(|loaded| &**loaded);
     skills.filter(move |loaded| prose(&loaded.skill) && !is_hidden(&loaded.skill))

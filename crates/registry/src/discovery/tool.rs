@@ -8,12 +8,14 @@ use serde_json::json;
 
 use super::entries::may_use;
 use super::listing::escape;
-use super::{offered, one_line};
+use super::{offered_skills, one_line};
 use crate::snapshot::Snapshot;
 
 /// Returns the tool with all skills. `None` without skills, because a tool without choices confuses models.
 pub fn skill_tool(snapshot: &Snapshot) -> Option<ToolSpec> {
-    let skills = offered(snapshot).map(|loaded| &loaded.skill).collect();
+    let skills = offered_skills(snapshot)
+        .map(|loaded| &loaded.skill)
+        .collect();
     spec(skills, &[], line, usize::MAX)
 }
 
@@ -49,7 +51,7 @@ pub fn skill_tool_spec(
     is_available: impl Fn(&Skill) -> bool,
     max_chars: usize,
 ) -> Option<ToolSpec> {
-    let skills = offered(snapshot).map(|loaded| &loaded.skill);
+    let skills = offered_skills(snapshot).map(|loaded| &loaded.skill);
     let skills = skills.filter(|skill| may_use(agent, skill) && is_available(skill));
     spec(skills.collect(), served, short_line, max_chars)
 }
@@ -145,7 +147,7 @@ fn shorten(skills: &mut Vec<&Skill>, line: Line, max_chars: usize) -> usize {
 
 /// Handles a call of the tool: returns the text of the skill, or an error message for the model.
 pub fn load_skill(snapshot: &Snapshot, skill_name: &str) -> String {
-    let mut skills = offered(snapshot).map(|loaded| &loaded.skill);
+    let mut skills = offered_skills(snapshot).map(|loaded| &loaded.skill);
     match skills.find(|skill| skill.id.as_str() == skill_name) {
         Some(skill) => render::manual(skill),
         None => format!(

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// Timeout for a change to become visible. An upper bound for a loaded machine, not a measurement; benches
 /// measure.
-const PATIENCE: Duration = Duration::from_secs(20);
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct World {
     folder: TempDir,
@@ -131,14 +131,14 @@ impl FollowedRoots {
                 return snapshot;
             }
             self.changes
-                .recv_timeout(PATIENCE)
+                .recv_timeout(CHANGE_TIMEOUT)
                 .unwrap_or_else(|_| panic!("never saw: {what}"));
         }
     }
 
     /// Waits for the next batch of changes.
     pub(crate) fn next(&self) -> Arc<[Change]> {
-        self.changes.recv_timeout(PATIENCE).unwrap()
+        self.changes.recv_timeout(CHANGE_TIMEOUT).unwrap()
     }
 }
 

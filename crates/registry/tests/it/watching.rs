@@ -262,7 +262,7 @@ fn polling_sees_the_same() {
     options.poll_every = Duration::from_millis(20);
     let followed = FollowedRoots::open(options);
     assert_eq!(
-        followed.registry.watching(),
+        followed.registry.watch_mode(),
         WatchMode::Polling("asked for".to_owned())
     );
     world.write("skills/a/SKILL.md", skill_md("a", "a longer text"));
@@ -431,7 +431,7 @@ fn the_rescan_sees_what_events_do_not() {
     let mut options = world.options_with("elsewhere");
     options.rescan_every = Duration::from_millis(50);
     let followed = FollowedRoots::open(options);
-    assert_eq!(followed.registry.watching(), WatchMode::Events);
+    assert_eq!(followed.registry.watch_mode(), WatchMode::Events);
     world.write("elsewhere/text.md", skill_md("a", "two"));
     followed.until("the edit", |s| {
         description(s, "a").as_deref() == Some("two")

@@ -1,6 +1,6 @@
 //! Parsing of times of day in prose: `9`, `9:30`, `3pm`, `noon`.
 
-use super::refused;
+use super::refused_error;
 use crate::error::Error;
 
 /// A time of day.
@@ -62,7 +62,7 @@ fn two(text: &str) -> Option<u8> {
 /// Parses a time of day and returns an error if it is ambiguous.
 pub(super) fn certain(word: &str, text: &str) -> Result<Option<TimeOfDay>, Error> {
     match time(word) {
-        Some(time) if time.vague => Err(refused(
+        Some(time) if time.vague => Err(refused_error(
             format!(
                 "`{text}` may mean {:02}:00 or {:02}:00",
                 time.hour,

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
 use super::token::{digits, words};
-use super::{PhraseClock, refused};
+use super::{PhraseClock, refused_error};
 use crate::duration::is_zero;
 use crate::error::{Error, quote};
 
@@ -45,7 +45,7 @@ fn impossible_time(word: &str, must_be_time: bool) -> Option<Error> {
         (_, Some(60..)) => "minutes go from 00 to 59",
         (_, _) => return None,
     };
-    Some(refused(
+    Some(refused_error(
         format!("`{word}` is not a time of day: {message}"),
         "for example `at 17:30` or `at 5pm`",
     ))
@@ -76,7 +76,7 @@ fn empty_length(words: &[&str]) -> Error {
         "{} is not in the future: it must be longer than zero",
         quote(&words.join(" "))
     );
-    refused(message, "for example `in 5m`")
+    refused_error(message, "for example `in 5m`")
 }
 
 /// Months and years differ in length, and people who write them mean a date.
@@ -92,7 +92,7 @@ fn without_fixed_length(count: i32, unit: &str, clock: &PhraseClock<'_>) -> Erro
     } else {
         &format!("{unit}s")
     };
-    refused(
+    refused_error(
         format!("`{count} {unit}` cannot be read: {plural} differ in length"),
         format!("give the date: `{date} 9:00`"),
     )

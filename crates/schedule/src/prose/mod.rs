@@ -12,7 +12,7 @@ mod token;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::at::{after, parse_at};
+use crate::at::{instant_after, parse_at};
 use crate::cron::Cron;
 use crate::duration::parse_duration;
 use crate::error::Error;
@@ -75,12 +75,12 @@ pub fn read_phrase(
         (_, Field::In) => delay(&words, text, clock),
         (words, _) if recurring::is_plural(words) => recurring::read(words, text).map(Some),
         (words, Field::At | Field::When) => once::read(words, text, clock),
-        (words, Field::Schedule) => scheduled(words, text, clock),
+        (words, Field::Schedule) => parse_schedule(words, text, clock),
     }
 }
 
 /// Parses the value of `schedule`, where a single fire needs a date to be unambiguous.
-fn scheduled(
+fn parse_schedule(
     words: &[&str],
     text: &str,
     clock: &PhraseClock<'_>,
@@ -89,7 +89,7 @@ fn scheduled(
         return Ok(Some(FireTime::At(at)));
     }
     match once::read(words, text, clock) {
-        Ok(Some(_)) if !once::is_dated(words) => Err(refused(
+        Ok(Some(_)) if !once::is_dated(words) => Err(refused_error(
             format!("`{text}` is ambiguous: once or repeatedly?"),
             format!("give `at: \"{text}\"` for once, or `schedule: \"every day at 09:00\"`"),
         )),
@@ -98,19 +98,19 @@ fn scheduled(
     }
 }
 
-fn refused(message: impl Into<String>, hint: impl Into<String>) -> Error {
+fn refused_error(message: impl Into<String>, hint: impl Into<String>) -> Error {
     Error::new(message).hint(hint)
 }
 
 fn contradiction(field: &str, meaning: &str, text: &str) -> Error {
-    refused(
+    refused_error(
         format!("`{field}` means {meaning}, but `{text}` does not"),
         "use `in: \"5 minutes\"` for once, or `every: \"5 minutes\"` for repeatedly",
     )
 }
 
 fn unreadable(text: &str) -> Error {
-    refused(
+    refused_error(
         format!("`{text}` cannot be read without guessing"),
         "write a cron expression such as `0 9 * * 1-5`, or `every 30 minutes`, `every monday at 09:00`, `in 5 minutes`",
     )
@@ -168,12 +168,12 @@ fn delay(words: &[&str], text: &str, clock: &PhraseClock<'_>) -> Result<Option<F
         } else {
             format!("`{text}` is not a duration")
         };
-        return Err(refused(
+        return Err(refused_error(
             message,
             "write it with units: `90s`, `15m`, `1h30m`, `2 days`",
         ));
     };
-    after(clock.now, length).map(|at| Some(FireTime::At(at)))
+    instant_after(clock.now, length).map(|at| Some(FireTime::At(at)))
 }
 
 /// Parses a duration with units or in words: accepts `half an hour`, but not `an hour and a half`.

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::weekday;
-use super::{PhraseClock, day_ahead, refused};
+use super::{PhraseClock, day_ahead, refused_error};
 use crate::at::parse_at;
 use crate::error::Error;
 use crate::fire_time::FireTime;
@@ -26,7 +26,7 @@ pub(super) fn read(
     };
     let [word] = rest[..] else {
         return match (rest.is_empty(), day) {
-            (true, day) if day != Day::Any => Err(refused(
+            (true, day) if day != Day::Any => Err(refused_error(
                 format!("`{text}` names no time of day"),
                 "add it, such as `tomorrow at 09:00`",
             )),
@@ -89,8 +89,8 @@ fn day<'a>(
             (word, rest) => {
                 if let ("next", Some(wanted)) = (word, rest.first().and_then(|name| weekday(name)))
                 {
-                    let date = coming(wanted, clock);
-                    return Err(refused(
+                    let date = next_weekday(wanted, clock);
+                    return Err(refused_error(
                         format!("`{text}` may mean this week or the next"),
                         format!("give the date, such as `{date}T09:00`"),
                     ));
@@ -106,7 +106,7 @@ fn day<'a>(
 }
 
 /// Returns the next date of a weekday, today excluded.
-fn coming(wanted: u8, clock: &PhraseClock<'_>) -> Date {
+fn next_weekday(wanted: u8, clock: &PhraseClock<'_>) -> Date {
     let today = day_ahead(clock, 0).weekday().to_sunday_zero_offset();
     let days = (i64::from(wanted) - i64::from(today) - 1).rem_euclid(7) + 1;
     day_ahead(clock, days)

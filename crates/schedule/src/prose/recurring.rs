@@ -2,7 +2,7 @@
 
 use super::clock::{TimeOfDay, certain, time};
 use super::token::{digits, weekday};
-use super::{refused, spelled_length, unreadable};
+use super::{refused_error, spelled_length, unreadable};
 use crate::error::Error;
 use crate::fire_time::FireTime;
 
@@ -20,7 +20,7 @@ pub(super) fn read(words: &[&str], text: &str) -> Result<FireTime, Error> {
     if let Some(at) = words.iter().position(|word| *word == "at")
         && spelled_length(&words[..at].join(" ")).is_some()
     {
-        return Err(refused(
+        return Err(refused_error(
             format!("`{text}` cannot be kept by a schedule: a duration has no time of day"),
             "leave the time of day out, or name the days: `every monday and thursday at 09:00`",
         ));
@@ -51,7 +51,7 @@ fn interval(seconds: i64, whole: bool, text: &str) -> Result<FireTime, Error> {
         Ok(seconds @ 1..60) if whole && 60 % seconds == 0 => {
             Ok(FireTime::Cron(format!("*/{seconds} * * * * *")))
         }
-        _ => Err(refused(
+        _ => Err(refused_error(
             format!("`{text}` is not a whole number of minutes"),
             "use whole minutes, or seconds that divide a minute, such as `every 30 seconds`",
         )),
@@ -180,7 +180,7 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<FireTime, Error> {
         } else {
             "no time of day"
         };
-        return Err(refused(
+        return Err(refused_error(
             format!("`{text}` names {what}"),
             "add it: `every day at 09:00`, `every monday at 09:00`, `monthly on the 1st at 09:00`",
         ));
@@ -189,13 +189,13 @@ fn cron(days: &Days, rest: &[&str], text: &str) -> Result<FireTime, Error> {
     for word in words {
         let found = match days.half {
             None => certain(&digits(word), text)?,
-            Some(half) => halved(word, half, text)?,
+            Some(half) => parse_half_day(word, half, text)?,
         };
         times.push(found.ok_or_else(|| unreadable(text))?);
     }
     let minute = times.first().map_or(0, |time| time.minute);
     if times.iter().any(|time| time.minute != minute) {
-        return Err(refused(
+        return Err(refused_error(
             format!("`{text}` names times with different minutes, which one schedule cannot hold"),
             "store one skill for each of them",
         ));
@@ -216,13 +216,13 @@ fn is_filler(word: &str) -> bool {
 }
 
 /// Parses the time of `morning at 8` or `evening at 6pm`; `evening at 6` is ambiguous.
-fn halved(word: &str, half: &str, text: &str) -> Result<Option<TimeOfDay>, Error> {
+fn parse_half_day(word: &str, half: &str, text: &str) -> Result<Option<TimeOfDay>, Error> {
     match time(word) {
         Some(found) if (found.hour < 12) == (half == "am") => Ok(Some(TimeOfDay {
             vague: false,
             ..found
         })),
-        Some(found) => Err(refused(
+        Some(found) => Err(refused_error(
             format!(
                 "`{text}` does not fit: {:02}:{:02} is another part of the day",
                 found.hour, found.minute

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use deft_schedule::{
-    Cron, Error, FireTime, Schedule, after, minutes, parse_at, parse_duration, parse_future,
-    parse_zone, show, split_reminder,
+    Cron, Error, FireTime, Schedule, instant_after, minutes, parse_at, parse_duration,
+    parse_future, parse_zone, show, split_reminder,
 };
 use jiff::tz::TimeZone;
 
@@ -74,7 +74,7 @@ fn run(kind: &str, zone: &str, from: &str, n: &str, text: &str) -> Result<String
         }
         "phrase" => Schedule::parse(text, &zone, from)?,
         "at" => Schedule::At(parse_at(text, &zone)?),
-        "in" => Schedule::At(after(from, parse_duration(text)?)?),
+        "in" => Schedule::At(instant_after(from, parse_duration(text)?)?),
         "every" => {
             let every = minutes(text.parse().expect("a number"))?;
             Schedule::Interval {

@@ -107,10 +107,13 @@ fn schedule() -> impl Strategy<Value = Schedule> {
 
 /// Returns the slots from `next` to `now`, or `None` if there are too many.
 fn slots(schedule: &Schedule, next: Timestamp, now: Timestamp) -> Option<Vec<Timestamp>> {
-    const MOST: usize = 3000;
+    const MAX_SLOTS: usize = 3000;
     let slots = std::iter::successors(Some(next), |slot| schedule.next_after(*slot));
-    let slots: Vec<Timestamp> = slots.take_while(|slot| *slot <= now).take(MOST).collect();
-    (slots.len() < MOST).then_some(slots)
+    let slots: Vec<Timestamp> = slots
+        .take_while(|slot| *slot <= now)
+        .take(MAX_SLOTS)
+        .collect();
+    (slots.len() < MAX_SLOTS).then_some(slots)
 }
 
 proptest! {

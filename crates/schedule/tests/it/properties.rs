@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn any_count_is_answered(count in any::<i64>(), now in instant()) {
         for length in [minutes(count), hours(count)].into_iter().flatten() {
-            if let Ok(at) = deft_schedule::after(now, length) {
+            if let Ok(at) = deft_schedule::instant_after(now, length) {
                 prop_assert!(at > now);
             }
             let schedule = Schedule::Interval { every: length, anchor: now };

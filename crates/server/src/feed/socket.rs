@@ -43,13 +43,13 @@ const AT_ONCE: usize = 64;
 const PING: Duration = Duration::from_secs(30);
 
 /// Maximum number of characters of an id in the audit log.
-const MAX_ID: usize = 64;
+const MAX_ID_LEN: usize = 64;
 
 /// The words for the audit log of a message that is no answer.
 const UNREADABLE: &str = "unreadable message on the WebSocket";
 
 /// Timeout for the closing handshake.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Upgrades a request to a WebSocket.
 pub(crate) async fn upgrade(
@@ -114,7 +114,7 @@ impl Confirmation {
 
     /// The words for the audit log. A client may send any text as an id, so a long one is cut.
     fn audit_text(&self, question: &str) -> String {
-        let question = visible(&clip(question, MAX_ID));
+        let question = visible(&clip(question, MAX_ID_LEN));
         let always = if self.always { " always" } else { "" };
         let answer = self.answer.word();
         format!("confirm {question} {answer}{always} on the WebSocket")
@@ -136,7 +136,7 @@ struct SocketEnd;
 impl Client {
     async fn serve(mut self, mut socket: WebSocket) {
         let stop = self.server.stop.clone();
-        let mut revoked = Box::pin(revocation::revoked(
+        let mut revoked = Box::pin(revocation::wait_until_revoked(
             Arc::clone(&self.server),
             self.caller.clone(),
         ));
@@ -167,7 +167,7 @@ impl Client {
             }
         }
         // A disconnected client needs no close message.
-        drop(tokio::time::timeout(GOODBYE, socket.send(Message::Close(None))).await);
+        drop(tokio::time::timeout(CLOSE_TIMEOUT, socket.send(Message::Close(None))).await);
     }
 
     /// Handles a message from the client.
@@ -178,7 +178,7 @@ impl Client {
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
             Message::Close(_) => {
                 // Reading again makes the library send its close message.
-                drop(tokio::time::timeout(GOODBYE, socket.recv()).await);
+                drop(tokio::time::timeout(CLOSE_TIMEOUT, socket.recv()).await);
                 return Err(SocketEnd);
             }
             Message::Binary(_) => {

@@ -47,7 +47,7 @@ pub(super) async fn answer(
         AskMethod::Nothing => None,
     };
     let Some(answer) = answer else {
-        return Ok(reply::failure(&unanswered()).into());
+        return Ok(reply::failure(&unanswered_failure()).into());
     };
     store(server, question.id, answer, request.always, context)
         .await
@@ -78,7 +78,7 @@ fn words(question: &ApprovalView, always: bool) -> String {
     message.clone()
 }
 
-fn unanswered() -> Failure {
+fn unanswered_failure() -> Failure {
     Failure::input("no_person", "the person gave no answer")
         .hint("the approval stays pending: `deft approvals list` shows it")
 }

@@ -36,7 +36,7 @@ use crate::request_id::RequestId;
 const RUNS: u32 = 20;
 
 /// Maximum number of listed runs.
-const MOST_RUNS: u32 = 200;
+const MAX_RUNS: u32 = 200;
 
 /// Calls a tool. Only an unknown name is a protocol error; other failures are returned as results.
 pub(super) async fn call(
@@ -50,7 +50,7 @@ pub(super) async fn call(
         return Err(ErrorData::invalid_params(message, None));
     };
     if let Target::Relayed(upstream) = &target {
-        return relayed(server, upstream, request, context).await;
+        return relay_call(server, upstream, request, context).await;
     }
     let retry = Retry {
         state: request.request_state,
@@ -87,7 +87,7 @@ pub(super) async fn call(
 }
 
 /// Calls a tool of a server behind deft and returns its result unchanged.
-async fn relayed(
+async fn relay_call(
     server: &McpServer,
     upstream: &Upstream,
     mut params: CallToolRequestParams,
@@ -186,7 +186,7 @@ fn list_runs(app: &App, request: RunListRequest) -> Done<RunPage> {
         outcome: request.outcome,
         chats: false,
     };
-    let limit = request.limit.unwrap_or(RUNS).clamp(1, MOST_RUNS);
+    let limit = request.limit.unwrap_or(RUNS).clamp(1, MAX_RUNS);
     let runs = runs::list(app, query).next(limit)?;
     Ok(RunPage { runs })
 }

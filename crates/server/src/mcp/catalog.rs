@@ -122,7 +122,7 @@ impl Catalog {
                 name
             };
             if taken.insert(name.clone()) {
-                self.add(exposed(name, &skill), Target::Skill(skill.id));
+                self.add(skill_tool(name, &skill), Target::Skill(skill.id));
             }
         }
     }
@@ -171,7 +171,7 @@ impl CatalogCache {
     }
 
     /// Looks up a tool in the newest catalog.
-    pub(super) fn known(&self, name: &str) -> Option<Tool> {
+    pub(super) fn find_tool(&self, name: &str) -> Option<Tool> {
         let catalog = self.newest()?;
         catalog.tools.iter().find(|tool| tool.name == name).cloned()
     }
@@ -257,7 +257,7 @@ fn control_tools() -> Vec<(Tool, Target)> {
         .collect()
 }
 
-fn exposed(name: String, skill: &OfferedSkill) -> Tool {
+fn skill_tool(name: String, skill: &OfferedSkill) -> Tool {
     let inputs = skill.inputs.iter();
     let properties: JsonObject = inputs
         .clone()

@@ -23,10 +23,10 @@ use tokio::sync::{Notify, broadcast};
 use super::relay::Session;
 
 /// Interval between comparisons of skills.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Number of changes that a slow client may miss. Beyond it, the client is notified of all lists.
-const MOST_MISSED: usize = 256;
+const MAX_MISSED: usize = 256;
 
 /// All lists. Each of them contains skills.
 const LISTS: [News; 3] = [News::Tools, News::Prompts, News::Resources];
@@ -55,7 +55,7 @@ impl Changes {
         let changes = Arc::new(Self {
             peers: Mutex::default(),
             followers: Mutex::default(),
-            news: broadcast::Sender::new(MOST_MISSED),
+            news: broadcast::Sender::new(MAX_MISSED),
             look: Arc::default(),
             known: Mutex::default(),
         });
@@ -238,6 +238,6 @@ async fn watch_skills(changes: Weak<Changes>, look: Arc<Notify>, app: Arc<App>) 
             }
         }
         drop(here);
-        drop(tokio::time::timeout(LOOK, look.notified()).await);
+        drop(tokio::time::timeout(POLL_INTERVAL, look.notified()).await);
     }
 }

@@ -1,7 +1,7 @@
 //! Questions to the person behind a client: by a request from the server in older revisions, by a result that
 //! asks for input in newer ones.
 
-use deft_service::ask::{Answer, Asker, Question, Responds, Response};
+use deft_service::ask::{Answer, Asker, PendingResponse, Question, Response};
 use deft_wire::approval::{ApprovalAnswer, ApprovalView};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -61,7 +61,7 @@ pub(super) struct ClientAsker {
 }
 
 impl Asker for ClientAsker {
-    fn ask(&self, question: Question) -> Responds {
+    fn ask(&self, question: Question) -> PendingResponse {
         let peer = self.peer.clone();
         Box::pin(async move {
             let answer = match ask(&peer, &question.message).await? {

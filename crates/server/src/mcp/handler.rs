@@ -275,7 +275,7 @@ impl ServerHandler for McpServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.catalog.known(name)
+        self.catalog.find_tool(name)
     }
 
     async fn list_prompts(
@@ -302,7 +302,7 @@ impl ServerHandler for McpServer {
         let catalog = self.catalog().await?;
         let mut relayed = catalog.exports().prompts.iter();
         if let Some(exported) = relayed.find(|it| it.item.name == request.name) {
-            return prompts::relayed(self, exported, request, &context).await;
+            return prompts::relay_prompt(self, exported, request, &context).await;
         }
         let skills = self.skills().await?;
         prompts::get(&skills, &request).map(GetPromptResponse::from)
@@ -330,7 +330,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         if let Some(upstream) = self.resource(&request.uri).await? {
-            return resources::relayed(self, &upstream, request, &context).await;
+            return resources::relay_read(self, &upstream, request, &context).await;
         }
         let skills = self.skills().await?;
         let read = self.ask(move |_| resources::read(&skills, &request.uri));

@@ -35,7 +35,7 @@ fn argument(input: &OfferedInput) -> PromptArgument {
 }
 
 /// Gets a prompt from a server behind deft.
-pub(super) async fn relayed(
+pub(super) async fn relay_prompt(
     server: &McpServer,
     exported: &ExportedItem<Prompt>,
     mut params: GetPromptRequestParams,

@@ -13,7 +13,7 @@ const ERROR: &str = "deft/error";
 
 /// Builds a result from a value. Clients expect an object, so any other value is wrapped in one.
 pub(super) fn value(value: Value) -> CallToolResult {
-    let text = shown(&value);
+    let text = value_as_text(&value);
     let structured = if value.is_object() {
         value
     } else {
@@ -28,7 +28,7 @@ pub(super) fn document(document: &impl Serialize) -> CallToolResult {
 }
 
 /// Returns the text for people and models: a string unchanged, any other value as JSON.
-fn shown(value: &Value) -> String {
+fn value_as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => "done".to_owned(),
@@ -76,7 +76,7 @@ fn run_text(run: &SkillRun) -> String {
             let text = error_text(error.class, &error.message, error.hint.as_deref());
             format!("{text}\nrun: {id}")
         }
-        (None, Some(Outcome::Success)) => shown(&run.outputs),
+        (None, Some(Outcome::Success)) => value_as_text(&run.outputs),
         (None, Some(outcome)) => format!("run {id} ended: {outcome}"),
         (None, None) => {
             let what = run.waiting_for.as_deref().unwrap_or("its turn");

@@ -57,7 +57,7 @@ pub(super) fn list(skills: &SkillOffers) -> Vec<Resource> {
 }
 
 /// Reads a resource of a server behind deft.
-pub(super) async fn relayed(
+pub(super) async fn relay_read(
     server: &McpServer,
     upstream: &Upstream,
     params: ReadResourceRequestParams,

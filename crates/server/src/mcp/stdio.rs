@@ -12,14 +12,14 @@ use rmcp::transport::io::stdio_pipes;
 use super::handler::McpServer;
 
 /// Time that runs have to stop after the client disconnects.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Interval between checks whether they have stopped.
 const STEP: Duration = Duration::from_millis(2);
 
 /// Serves the home until the client closes its stream.
 pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
-    let app = Arc::new(App::following(workspace)?);
+    let app = Arc::new(App::open_following(workspace)?);
     let delivery = app.start_delivery();
     let served = app.block_on(serve(Arc::clone(&app)));
     app.stop_delivery(delivery);
@@ -30,7 +30,7 @@ pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
 /// Closes the engine after all tasks have dropped their references to it.
 fn close(app: Arc<App>) {
     app.block_on_without_leases(async {
-        let deadline = tokio::time::Instant::now() + GRACE;
+        let deadline = tokio::time::Instant::now() + SHUTDOWN_TIMEOUT;
         while Arc::strong_count(&app) > 1 && tokio::time::Instant::now() < deadline {
             tokio::time::sleep(STEP).await;
         }
@@ -63,7 +63,7 @@ async fn serve(app: Arc<App>) -> Done<()> {
     tasks.close();
     tracker.close();
     // A run that does not stop in time is resumed at the next start.
-    drop(tokio::time::timeout(GRACE, tracker.wait()).await);
+    drop(tokio::time::timeout(SHUTDOWN_TIMEOUT, tracker.wait()).await);
     ended
         .map(drop)
         .map_err(|problem| Failure::internal("mcp", format!("the MCP server failed: {problem}")))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use deft_service::talk::{self, Say, Talk, find_conversation};
+use deft_service::talk::{self, NewChatMessage, Talk, find_conversation};
 use deft_wire::Done;
 use deft_wire::api::WaitQuery;
 use deft_wire::chat::{
@@ -17,7 +17,7 @@ use futures_util::future::BoxFuture;
 
 use super::page_size;
 use crate::answer::Answer;
-use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::route::{Call, MAX_WAIT, Nothing, Route, Verb};
 
 /// Channel of conversations over the API.
 const CHANNEL: &str = "api";
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
             Read,
             list,
         ),
-        Route::waiting::<_, _, ChatReply>(
+        Route::new_waiting::<_, _, ChatReply>(
             Post,
             "/api/v1/chats",
             "Send a message to an agent; `Idempotency-Key` is its permanent key",
@@ -55,7 +55,7 @@ pub(super) fn routes() -> Vec<Route> {
             Admin,
             delete,
         ),
-        Route::waiting::<_, _, ChatReply>(
+        Route::new_waiting::<_, _, ChatReply>(
             Post,
             "/api/v1/chats/{id}/resume",
             "Resume an interrupted answer",
@@ -122,14 +122,14 @@ fn search(call: &Call<MessageQuery>) -> Done<MessageList> {
     Ok(MessageList { messages })
 }
 
-fn say(body: ChatRequest) -> Say {
-    Say {
+fn say(body: ChatRequest) -> NewChatMessage {
+    NewChatMessage {
         conversation: body.conversation,
         agent: body.agent,
         channel: CHANNEL.to_owned(),
         text: body.text,
         model: body.model,
-        ..Say::default()
+        ..NewChatMessage::default()
     }
 }
 
@@ -151,12 +151,12 @@ fn wait_time(query: &WaitQuery) -> Duration {
     let given = query
         .wait
         .map(|seconds| Duration::from_secs(seconds.into()));
-    given.map_or(LONGEST_WAIT, |time| time.min(LONGEST_WAIT))
+    given.map_or(MAX_WAIT, |time| time.min(MAX_WAIT))
 }
 
 fn send(call: Call<WaitQuery, ChatRequest>) -> BoxFuture<'static, Done<Answer>> {
     Box::pin(async move {
-        let say = Say {
+        let say = NewChatMessage {
             key: call.key.clone(),
             origin: call.origin.clone(),
             ..say(call.body.clone())

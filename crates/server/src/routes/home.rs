@@ -21,7 +21,7 @@ use super::page_size;
 use crate::route::{Call, Nothing, Route, Verb};
 
 /// Maximum number of log lines in one response.
-const MOST_LINES: u32 = 5_000;
+const MAX_LINES: u32 = 5_000;
 
 pub(super) fn routes() -> Vec<Route> {
     [state_routes(), memory_routes(), other_routes()].concat()
@@ -142,7 +142,7 @@ fn list_hooks(call: &Call) -> Done<HookList> {
 }
 
 fn show_log(call: &Call<LogQuery>) -> Done<LogDocument> {
-    let lines = call.query.lines.unwrap_or(50).clamp(1, MOST_LINES);
+    let lines = call.query.lines.unwrap_or(50).clamp(1, MAX_LINES);
     let lines = usize::try_from(lines).unwrap_or(usize::MAX);
     LogReader::open(&call.server.workspace)?.tail(lines)
 }

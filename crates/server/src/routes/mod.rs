@@ -39,11 +39,11 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 /// Maximum number of entries on a page.
-const MOST: u32 = 500;
+const MAX_PAGE_ENTRIES: u32 = 500;
 
 /// Returns the number of entries of a page, within its limits.
 fn page_size(limit: Option<u32>) -> u32 {
-    limit.unwrap_or(50).clamp(1, MOST)
+    limit.unwrap_or(50).clamp(1, MAX_PAGE_ENTRIES)
 }
 
 /// Returns the cursor of the next page, or `None` if this page is the last.

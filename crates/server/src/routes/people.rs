@@ -151,7 +151,7 @@ fn messages(call: &Call<NoticeListQuery>) -> Done<NoticePage> {
     let query = &call.query;
     let mut pages = notices::list(&call.server.app, query.dead.unwrap_or(false));
     if let Some(cursor) = &query.cursor {
-        pages = pages.behind(cursor)?;
+        pages = pages.after_cursor(cursor)?;
     }
     let limit = page_size(query.limit);
     let notices = pages.next(limit)?;
@@ -170,7 +170,7 @@ fn list_jobs(call: &Call<PageQuery>) -> Done<JobPage> {
     let app = &call.server.app;
     let mut pages = jobs::list(app);
     if let Some(cursor) = &call.query.cursor {
-        pages = pages.behind(cursor)?;
+        pages = pages.after_cursor(cursor)?;
     }
     let limit = page_size(call.query.limit);
     let found = pages.next(limit)?;

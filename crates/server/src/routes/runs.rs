@@ -22,14 +22,20 @@ use super::{next_cursor, page_size};
 use crate::answer::Answer;
 use crate::context::Server;
 use crate::dispatch;
-use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::route::{Call, MAX_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read, Run};
     use Verb::{Get, Post};
     vec![
-        Route::waiting::<_, _, RunPage>(Get, "/api/v1/runs", "List runs, newest first", Read, list)
-            .always_ok(),
+        Route::new_waiting::<_, _, RunPage>(
+            Get,
+            "/api/v1/runs",
+            "List runs, newest first",
+            Read,
+            list,
+        )
+        .always_ok(),
         Route::new(
             Post,
             "/api/v1/runs/prune",
@@ -37,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             Admin,
             prune,
         ),
-        Route::waiting::<_, _, RunDocument>(
+        Route::new_waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs",
             "Start a run; `Idempotency-Key` is its permanent key",
@@ -80,14 +86,14 @@ pub(super) fn routes() -> Vec<Route> {
             Run,
             cancel,
         ),
-        Route::waiting::<_, _, RunDocument>(
+        Route::new_waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs/{id}/resume",
             "Resume a run that waits, failed or was interrupted",
             Run,
             resume,
         ),
-        Route::waiting::<_, _, RunDocument>(
+        Route::new_waiting::<_, _, RunDocument>(
             Post,
             "/api/v1/runs/{id}/rerun",
             "Repeat a run",
@@ -108,16 +114,16 @@ fn list(call: Call<RunListQuery>) -> BoxFuture<'static, Done<Answer>> {
         let query = call.query_text.clone();
         let read = server.block(move |_| {
             let page = read_page(&call)?;
-            let is_settled = page
+            let all_ended = page
                 .runs
                 .iter()
                 .all(|one| one.run.status == RunStatus::Done);
             let mut answer = Answer::json(StatusCode::OK, &page)?;
             answer.tag = dispatch::tag(&answer.body);
-            Ok((answer, is_settled))
+            Ok((answer, all_ended))
         });
-        let (answer, is_settled) = read.await?;
-        if is_settled {
+        let (answer, all_ended) = read.await?;
+        if all_ended {
             server.pages.keep(query, version, &answer);
         }
         Ok(answer)
@@ -134,7 +140,7 @@ fn read_page(call: &Call<RunListQuery>) -> Done<RunPage> {
     };
     let mut pages = runs::list(&call.server.app, wanted);
     if let Some(cursor) = &query.cursor {
-        pages = pages.behind(cursor)?;
+        pages = pages.after_cursor(cursor)?;
     }
     let limit = page_size(query.limit);
     let runs = pages.next(limit)?;
@@ -248,7 +254,7 @@ async fn begin(server: Arc<Server>, work: RunWork, wait: Option<u32>) -> Done<An
 
 /// Returns the time to wait for a caller that asks for `seconds`.
 fn longest(seconds: u32) -> Duration {
-    Duration::from_secs(seconds.into()).min(LONGEST_WAIT)
+    Duration::from_secs(seconds.into()).min(MAX_WAIT)
 }
 
 /// Responds with the run as it is after the wait: 200 if it has ended, otherwise 202.

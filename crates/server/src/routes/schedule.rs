@@ -11,7 +11,7 @@ use deft_wire::token::TokenScope as Scope;
 use crate::route::{Call, Nothing, Route, Verb};
 
 /// Maximum number of fires in one response.
-const MOST_FIRES: u32 = 1000;
+const MAX_FIRES: u32 = 1000;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read};
@@ -84,7 +84,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn fires(from: Option<&str>, count: Option<u32>) -> FiresRequest {
-    let count = count.unwrap_or(10).clamp(1, MOST_FIRES);
+    let count = count.unwrap_or(10).clamp(1, MAX_FIRES);
     FiresRequest {
         from: from.map(str::to_owned),
         count: usize::try_from(count).unwrap_or(usize::MAX),

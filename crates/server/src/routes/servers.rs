@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use deft_service::servers::{self, ImportOptions, NewServer, Reach};
+use deft_service::servers::{self, ImportOptions, NewServer, ServerAddress};
 use deft_wire::requests::{ProbeRequest, ServerImportRequest, ServerRequest};
 use deft_wire::server::{ProbeList, ServerAdded, ServerImport, ServerList, ServerRemoved};
 use deft_wire::token::TokenScope as Scope;
@@ -55,9 +55,9 @@ fn list(call: &Call) -> Done<ServerList> {
 
 fn add(call: &Call<Nothing, ServerRequest>) -> Done<ServerAdded> {
     let body = &call.body;
-    let reach = match (&body.url, body.command.split_first()) {
-        (Some(url), None) => Reach::Url(url.clone()),
-        (None, Some((program, rest))) => Reach::Command {
+    let address = match (&body.url, body.command.split_first()) {
+        (Some(url), None) => ServerAddress::Url(url.clone()),
+        (None, Some((program, rest))) => ServerAddress::Command {
             program: program.clone(),
             args: rest.to_vec(),
         },
@@ -74,7 +74,7 @@ fn add(call: &Call<Nothing, ServerRequest>) -> Done<ServerAdded> {
     };
     let server = NewServer {
         name: body.name.clone(),
-        reach,
+        address,
         env: pairs(&body.env),
         headers: pairs(&body.headers),
         force: body.force,

@@ -10,7 +10,7 @@ use deft_wire::token::TokenScope as Scope;
 use crate::route::{Call, Route, Verb};
 
 /// Maximum number of slots in one response.
-const MOST_SLOTS: u32 = 1000;
+const MAX_SLOTS: u32 = 1000;
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::Read;
@@ -61,7 +61,7 @@ fn tools(call: &Call<ToolStatsQuery>) -> Done<ToolStats> {
 
 fn slots(call: &Call<SlotQuery>) -> Done<SlotList> {
     let SlotQuery { from, to, limit } = &call.query;
-    let limit = limit.unwrap_or(100).clamp(1, MOST_SLOTS);
+    let limit = limit.unwrap_or(100).clamp(1, MAX_SLOTS);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     schedule::slots(
         &call.server.workspace,

@@ -13,7 +13,7 @@ use deft_wire::{Done, Failure, FailureKind};
 use futures_util::future::BoxFuture;
 
 use crate::answer::Answer;
-use crate::route::{Call, LONGEST_WAIT, Nothing, Route, Verb};
+use crate::route::{Call, MAX_WAIT, Nothing, Route, Verb};
 
 pub(super) fn routes() -> Vec<Route> {
     use Scope::{Admin, Read, Run};
@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
             catalog,
         ),
         Route::new(Get, "/api/v1/tools/{name}", "Show a tool", Read, show),
-        Route::waiting::<_, _, ToolReply>(
+        Route::new_waiting::<_, _, ToolReply>(
             Post,
             "/api/v1/tools/{name}/call",
             "Call a tool; no run is recorded",
@@ -90,7 +90,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
             tool: tool.clone(),
             arguments: call.body.arguments.clone(),
             texts: Vec::new(),
-            timeout: time.map(|time| time.min(LONGEST_WAIT)),
+            timeout: time.map(|time| time.min(MAX_WAIT)),
             origin: call.origin.clone(),
         };
         // A separate task, so that a call which has begun completes even if the client disconnects.
@@ -98,7 +98,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
         let called = tokio::spawn(async move { tools::call_live(&server.app, request).await });
         match called.await {
             Ok(Ok(reply)) => Answer::json(StatusCode::OK, &reply),
-            Ok(Err(failure)) => refused(tool, failure),
+            Ok(Err(failure)) => call_failure(tool, failure),
             Err(problem) => {
                 let message = format!("the call failed: {problem}");
                 Err(Failure::internal("engine", message))
@@ -109,7 +109,7 @@ fn call_tool(call: Call<Nothing, ToolCallRequest>) -> BoxFuture<'static, Done<An
 
 /// Converts a failed call to a response: a call that the tool refused is a result, with the JSON output of
 /// `deft tools call`; a call that could not be made is an error of the caller.
-fn refused(tool: String, failure: CallFailure) -> Done<Answer> {
+fn call_failure(tool: String, failure: CallFailure) -> Done<Answer> {
     let CallFailure { kind, error } = failure;
     if kind == FailureKind::Input {
         let known = Failure::input("invalid_call", error.message);

@@ -12,12 +12,12 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use crate::test_server::open;
 
 /// Time after which a parked call is given up.
-const PATIENCE: Duration = Duration::from_mins(5);
+const PARK_TIMEOUT: Duration = Duration::from_mins(5);
 /// Time for which a connection stays open after its call was given up.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_DELAY: Duration = Duration::from_secs(2);
 
 /// Upper bound for the time until a server learns that its call was given up.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_NOTICE_DELAY: Duration = Duration::from_secs(30);
 
 /// A client of the newer era in this process.
 struct Client {
@@ -103,16 +103,16 @@ fn a_call_whose_client_never_answers_is_given_up() {
         let asked = client.call(call.clone()).await["result"].take();
         assert_eq!(asked["resultType"], "input_required", "{asked:#}");
 
-        pass(PATIENCE.saturating_sub(Duration::from_secs(1))).await;
+        pass(PARK_TIMEOUT.saturating_sub(Duration::from_secs(1))).await;
         assert!(!note.exists());
         pass(Duration::from_secs(2)).await;
         let begun = Instant::now();
         while !note.exists() {
-            assert!(begun.elapsed() < LONGEST, "the call is not given up");
+            assert!(begun.elapsed() < MAX_NOTICE_DELAY, "the call is not given up");
             tokio::task::yield_now().await;
         }
         // The only connection is available to the next call again.
-        pass(FAREWELL).await;
+        pass(CLOSE_DELAY).await;
         let other = client.call(json!({"name": "test_simple_text"})).await;
         assert_eq!(other["result"]["resultType"], "complete", "{other:#}");
 

@@ -76,7 +76,7 @@ pub(crate) fn open(home: PathBuf) -> Arc<App> {
         quiet: true,
         live: None,
     };
-    Arc::new(App::following(&workspace).unwrap())
+    Arc::new(App::open_following(&workspace).unwrap())
 }
 
 fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {

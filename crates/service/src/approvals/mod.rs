@@ -44,7 +44,7 @@ pub fn answer(
         ApprovalAnswer::No => Answer::No,
         ApprovalAnswer::Skip => Answer::Skip,
     };
-    accepted(
+    accept_answer(
         id,
         app.block_on(app.engine.answer(&row, answer, by, always)),
     )
@@ -72,11 +72,14 @@ pub fn allow(app: &App, id: &str, patterns: &[ArgumentPattern], by: &str) -> Don
         let read = read.unwrap_or_else(|| Value::String(allowed.clone()));
         pattern.insert(name.clone(), read);
     }
-    accepted(id, app.block_on(app.engine.allow_like(&row, by, &pattern)))
+    accept_answer(id, app.block_on(app.engine.allow_like(&row, by, &pattern)))
 }
 
 /// Returns the answered question. Fails if it was already answered or no longer exists.
-fn accepted(id: &str, answered: Result<AnswerReceipt, deft_engine::Error>) -> Done<ApprovalView> {
+fn accept_answer(
+    id: &str,
+    answered: Result<AnswerReceipt, deft_engine::Error>,
+) -> Done<ApprovalView> {
     match answered.map_err(|error| app::failure(&error))? {
         AnswerReceipt::Accepted(row) => view(&row),
         AnswerReceipt::Already(row) => {

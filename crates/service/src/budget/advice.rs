@@ -26,7 +26,7 @@ pub fn advise(workspace: &Workspace, agent: Option<&str>) -> Vec<Advice> {
     };
     let snapshot = Library::of_home(&home).load();
     let unknown = agent.and_then(|agent| unknown(agent, &snapshot));
-    let unpriced = unpriced(&home.config, &snapshot);
+    let unpriced = advise_on_prices(&home.config, &snapshot);
     unknown.into_iter().chain(unpriced).collect()
 }
 
@@ -44,7 +44,7 @@ fn unknown(agent: &str, snapshot: &Snapshot) -> Option<Advice> {
 }
 
 /// Returns advice if money is limited and some models have no price.
-pub fn unpriced(config: &Config, snapshot: &Snapshot) -> Option<Advice> {
+pub fn advise_on_prices(config: &Config, snapshot: &Snapshot) -> Option<Advice> {
     if !limits_money(config, snapshot) {
         return None;
     }

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::talk;
 use crate::workspace::Workspace;
 
-pub use advice::{Advice, advise, unpriced};
+pub use advice::{Advice, advise, advise_on_prices};
 
 /// Limits to set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub fn set(workspace: &Workspace, request: &BudgetRequest) -> Done<BudgetChanged
     let mut settings = Map::new();
     for (key, given) in &request.changes {
         let path = path(request.agent.as_deref(), *key);
-        let name = deft_config::shown(&path);
+        let name = deft_config::format_path(&path);
         if given == "none" {
             editor.unset(&path);
             settings.insert(name, Value::Null);

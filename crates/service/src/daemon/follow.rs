@@ -14,17 +14,17 @@ use tokio_util::sync::CancellationToken;
 use super::checks::ToolChecks;
 use crate::app;
 use crate::telegram::{self, Bot};
-use crate::words::counted;
+use crate::words::format_count;
 use deft_channels::LiveChannel;
 use deft_config::Config;
 use deft_config::{Home, config_file, host_zone};
 use jiff::tz::TimeZone;
 
 /// How often the configuration file is checked for changes.
-const LOOK: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Delay before servers that failed to list their tools are asked again.
-const AGAIN: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The parts of a daemon that react to changes.
 pub(super) struct Parts<'a> {
@@ -138,7 +138,7 @@ impl Follower {
     async fn follow_config(self) {
         let mut seen = looks(&self.config);
         loop {
-            drop(tokio::time::timeout(LOOK, self.look.notified()).await);
+            drop(tokio::time::timeout(POLL_INTERVAL, self.look.notified()).await);
             let now = looks(&self.config);
             if now == seen {
                 continue;
@@ -185,7 +185,7 @@ impl Follower {
 /// Logs how many skills now fire at other times, if any.
 pub(super) fn report_zone(moved: usize, zone: &TimeZone) {
     if moved > 0 {
-        let (skills, zone) = (counted(moved, "skill"), deft_schedule::zone_name(zone));
+        let (skills, zone) = (format_count(moved, "skill"), deft_schedule::zone_name(zone));
         tracing::info!("time zone changed to `{zone}`: rescheduled {skills}");
     }
 }
@@ -204,7 +204,7 @@ async fn ask_servers(
     let mut told = Vec::new();
     let mut unfit = None;
     loop {
-        let failed = engine.router().listed().await;
+        let failed = engine.router().list_servers().await;
         checks.run(&engine);
         let problem = channel.tool_problem().await;
         if let (Some((problem, hint)), true) = (&problem, problem != unfit) {
@@ -227,7 +227,7 @@ async fn ask_servers(
             if told.is_empty() {
                 std::future::pending::<()>().await;
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         };
         tokio::select! {
             () = changed.notified() => {}

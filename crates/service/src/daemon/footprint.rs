@@ -16,7 +16,7 @@ const QUIET: Duration = Duration::from_secs(3);
 
 /// How often pages are released while no run starts. Each time costs some hundred page faults, half a
 /// millisecond.
-const AGAIN: Duration = Duration::from_mins(10);
+const RELEASE_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Releases clean pages after each busy time.
 pub(super) async fn keep_small(engine: Engine) {
@@ -26,7 +26,7 @@ pub(super) async fn keep_small(engine: Engine) {
         give_back();
         tokio::select! {
             () = begun => {}
-            () = sleep(AGAIN) => {}
+            () = sleep(RELEASE_INTERVAL) => {}
         }
     }
 }

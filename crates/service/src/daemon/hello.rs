@@ -46,7 +46,7 @@ fn record() -> Done<Object> {
 }
 
 /// Pause between checks: many runs may end in one second, and one check covers them.
-const PAUSE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Removes the example skill after its last fire and posts a notice. Waits for the bell and not for events,
 /// because an engine without listeners publishes none.
@@ -63,7 +63,7 @@ pub(super) async fn retire_hello(engine: Engine) {
             }
         }
         ended.await;
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -84,7 +84,7 @@ async fn retire_if_seen(engine: &Engine) -> Done<Hello> {
         ..RunFilter::default()
     };
     let fired = engine.store().count_runs(fired).await;
-    if fired.map_err(stored)? < FIRES {
+    if fired.map_err(store_failure)? < FIRES {
         return Ok(Hello::Fires);
     }
     let notice = Notice {
@@ -108,7 +108,7 @@ async fn retire_if_seen(engine: &Engine) -> Done<Hello> {
 
 /// Whether the skill is still the example: a person or an assistant may have changed it.
 async fn is_as_stored(engine: &Engine) -> Done<bool> {
-    let row = engine.store().skill(NAME).await.map_err(stored)?;
+    let row = engine.store().skill(NAME).await.map_err(store_failure)?;
     let Some(row) = row.filter(|row| row.text.origin == SkillOrigin::Record) else {
         return Ok(false);
     };
@@ -122,6 +122,6 @@ async fn is_as_stored(engine: &Engine) -> Done<bool> {
         && schedule(&content) == schedule(&first))
 }
 
-fn stored(error: deft_store::Error) -> Failure {
+fn store_failure(error: deft_store::Error) -> Failure {
     app::failure(&deft_engine::Error::from(error))
 }

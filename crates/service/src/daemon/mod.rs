@@ -38,7 +38,7 @@ use crate::doorbell::{self, Ring};
 use crate::lock::Lock;
 use crate::runs::Runner;
 use crate::telemetry::{Metrics, TraceExport};
-use crate::words::counted;
+use crate::words::format_count;
 use crate::workspace::Workspace;
 use crate::{listener, store, talk, telegram};
 
@@ -155,7 +155,7 @@ impl Daemon {
 
     /// Runs until the future returned by `until` completes, then gives running tasks `grace` to end. `until`
     /// is called first, so a signal during startup is not lost. `server` starts a server inside the daemon.
-    /// `ready` is called once everything is up.
+    /// `ready` is called once everything is running.
     pub fn run<T, F: Future<Output = T>>(
         self,
         grace: Duration,
@@ -214,7 +214,7 @@ impl Daemon {
         let value = tokio::select! {
             value = until => value,
             // The engine returns without being stopped only if it cannot continue.
-            ended = &mut tasks.serving => return Ok((None, broken(ended))),
+            ended = &mut tasks.serving => return Ok((None, log_broken_engine(ended))),
         };
         systemd::tell("STOPPING=1");
         tracing::info!(
@@ -353,7 +353,7 @@ impl Tasks {
 }
 
 /// Logs and returns why the engine stopped unexpectedly. The front end prints the failure.
-fn broken(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
+fn log_broken_engine(ended: Result<Result<(), deft_engine::Error>, JoinError>) -> DaemonEnd {
     let failure = match ended {
         Ok(Err(error)) => app::failure(&error),
         Ok(Ok(())) => Failure::internal("engine", "the engine stopped unexpectedly"),
@@ -390,7 +390,7 @@ fn warn(registry: &Registry, home: &Home) {
         }
     }
     if hidden > 0 {
-        let files = counted(hidden, "skill file");
+        let files = format_count(hidden, "skill file");
         let hint = "`deft skills doctor` lists them";
         tracing::warn!(hint, "{files} hidden by files with the same skill name");
     }

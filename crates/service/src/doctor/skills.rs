@@ -3,16 +3,16 @@
 use deft_config::Home;
 
 use super::Findings;
-use crate::budget::unpriced;
+use crate::budget::advise_on_prices;
 use crate::skills::{SkillHealth, health};
-use crate::words::counted;
+use crate::words::format_count;
 use crate::workspace::Workspace;
 
 pub(super) fn check(home: &Home, workspace: &Workspace, found: &mut Findings) {
     match health(workspace) {
         Ok(health) => {
             // People rely on a limit: one that is never reached is worse than none.
-            if let Some(advice) = unpriced(&home.config, &health.snapshot) {
+            if let Some(advice) = advise_on_prices(&home.config, &health.snapshot) {
                 found.bad("budget.priced", advice.message, Some(advice.hint));
             }
             report(health, found);
@@ -27,7 +27,7 @@ fn report(health: SkillHealth, found: &mut Findings) {
             0 => String::new(),
             kept => format!("; for {kept} of them the last good version is in use"),
         };
-        let files = counted(health.broken, "skill file");
+        let files = format_count(health.broken, "skill file");
         let hint = Some("`deft skills doctor` lists them with the reasons".to_owned());
         found.bad(
             "skills.valid",
@@ -35,11 +35,11 @@ fn report(health: SkillHealth, found: &mut Findings) {
             hint,
         );
     } else {
-        let skills = counted(health.skill_count, "skill");
+        let skills = format_count(health.skill_count, "skill");
         found.good("skills.valid", format!("{skills} loaded, none broken"));
     }
     if health.shadowed > 0 {
-        let files = counted(health.shadowed, "skill file");
+        let files = format_count(health.shadowed, "skill file");
         found.note(
             "skills.shadowed",
             format!("{files} hidden by files with the same skill name"),
@@ -47,7 +47,7 @@ fn report(health: SkillHealth, found: &mut Findings) {
         );
     }
     if health.unfit > 0 {
-        let files = counted(health.unfit, "skill file");
+        let files = format_count(health.unfit, "skill file");
         found.note(
             "skills.tools",
             format!("{files} with unknown tools, arguments or skills"),

@@ -9,7 +9,7 @@ use deft_store::{NoticeFilter, NoticeStatus, RunFilter, SkillFilter, Store};
 
 use super::Findings;
 use crate::app::App;
-use crate::words::counted;
+use crate::words::format_count;
 
 pub(super) async fn check(app: &App, found: &mut Findings) {
     check_store(app.engine.store(), found).await;
@@ -60,14 +60,17 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     if let Some(rows) = readable("notices", store.notices(dead).await, found)
         && !rows.is_empty()
     {
-        let message = format!("{} could not be delivered", counted(rows.len(), "notice"));
+        let message = format!(
+            "{} could not be delivered",
+            format_count(rows.len(), "notice")
+        );
         let hint = "`deft notices list --dead` shows why, `deft notices retry` retries";
         found.bad("notices.dead", message, Some(hint.to_owned()));
     }
     if let Some(asked) = readable("approvals", store.approvals(false).await, found)
         && !asked.is_empty()
     {
-        let message = format!("waiting for approval: {}", counted(asked.len(), "run"));
+        let message = format!("waiting for approval: {}", format_count(asked.len(), "run"));
         found.note(
             "approvals.open",
             message,
@@ -76,7 +79,7 @@ async fn check_store(store: &Arc<dyn Store>, found: &mut Findings) {
     }
 }
 
-/// Finds runs that do not resume by themselves: interrupted ones, and those whose process is gone and that
+/// Finds runs that do not resume by themselves: interrupted ones, and those whose process has exited and that
 /// wait for a daemon.
 async fn check_orphans(app: &App, found: &mut Findings) {
     let store = app.engine.store();
@@ -95,7 +98,7 @@ async fn check_orphans(app: &App, found: &mut Findings) {
         return;
     };
     left.retain(|row| app.engine.is_abandoned(row));
-    let interrupted = counted(ended.len() + left.len(), "run");
+    let interrupted = format_count(ended.len() + left.len(), "run");
     let hint = match (ended.len(), left.len()) {
         (0, 0) => return,
         (_, 0) => "`deft runs list --outcome interrupted`, then `deft runs resume ID`",
@@ -118,7 +121,7 @@ async fn check_clock(app: &App, found: &mut Findings) {
         let message = format!(
             "{} scheduled far in the future because the clock was wrong: `{skill}` does not fire \
              before {until}",
-            counted(check.ahead.len(), "skill")
+            format_count(check.ahead.len(), "skill")
         );
         let hint = format!(
             "if the clock is correct now: `deft skills disable {skill}`, then `deft skills enable \

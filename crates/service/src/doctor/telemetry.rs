@@ -5,7 +5,7 @@ use deft_telemetry::{ExportState, ReceiverClient, fetch_page};
 
 use super::Findings;
 use crate::telemetry::{find_note, receiver};
-use crate::words::counted;
+use crate::words::format_count;
 use crate::{listener, tokens};
 
 pub(super) async fn check(home: &Home, found: &mut Findings) {
@@ -51,7 +51,7 @@ fn describe(state: &ExportState) -> String {
         };
     };
     let sent = usize::try_from(state.exported).unwrap_or(usize::MAX);
-    let sent = counted(sent, "span");
+    let sent = format_count(sent, "span");
     let lost = match state.dropped {
         0 => "none lost".to_owned(),
         lost => format!("{lost} lost"),

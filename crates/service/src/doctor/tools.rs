@@ -11,7 +11,7 @@ use crate::app::{self, App};
 use crate::hosts::{self, InstalledHost};
 use crate::relay::{self, Clash};
 use crate::servers::sign_in_note;
-use crate::words::counted;
+use crate::words::format_count;
 
 pub(super) fn check_channel(home: &Home, found: &mut Findings) {
     use deft_channels::{kind, problem};
@@ -34,7 +34,7 @@ pub(super) fn check_channel(home: &Home, found: &mut Findings) {
 /// Checks the programs in which deft is installed. Adds no finding if there are none: deft works without
 /// them.
 pub(super) fn check_hosts(found: &mut Findings) {
-    let (broken, good): (Vec<InstalledHost>, Vec<InstalledHost>) = hosts::installed()
+    let (broken, good): (Vec<InstalledHost>, Vec<InstalledHost>) = hosts::list_installed()
         .into_iter()
         .partition(|host| host.missing.is_some());
     if !good.is_empty() {
@@ -88,7 +88,7 @@ pub(super) async fn check_servers(home: &Home, app: &App, found: &mut Findings) 
                 );
             }
             Some(probe) => {
-                let tools = counted(probe.tools.len(), "tool");
+                let tools = format_count(probe.tools.len(), "tool");
                 let sign_in = sign_in_note(home, &server);
                 found.good(
                     "servers.answer",

@@ -25,7 +25,7 @@ const FAILURE_LIFETIME: Duration = Duration::from_secs(5);
 pub(super) const RENEWAL_AGE: Duration = Duration::from_secs(1);
 
 /// How long a delivery waits for the secret that another thread looks up.
-const LOOKUP_PATIENCE: Duration = Duration::from_secs(2);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The hooks of the configuration as it is now.
 pub struct HookConfigs {
@@ -100,14 +100,14 @@ impl HookConfigs {
             found.filter(|secret| secret.is_younger_than(age))
         };
         if let Some(secret) = cached(self) {
-            return exposed(hook, secret.result);
+            return hide_reason(hook, secret.result);
         }
-        let Some(_turn) = self.lookup.try_lock_for(LOOKUP_PATIENCE) else {
-            return exposed(hook, Err("it is still being read".to_owned()));
+        let Some(_turn) = self.lookup.try_lock_for(LOOKUP_TIMEOUT) else {
+            return hide_reason(hook, Err("it is still being read".to_owned()));
         };
         // Another thread may have looked it up in the meantime.
         if let Some(secret) = cached(self) {
-            return exposed(hook, secret.result);
+            return hide_reason(hook, secret.result);
         }
         let result = self.look_up(hook);
         let secret = CachedSecret {
@@ -115,7 +115,7 @@ impl HookConfigs {
             read_at: Instant::now(),
         };
         self.table.lock().secrets.insert(hook.name.clone(), secret);
-        exposed(hook, result)
+        hide_reason(hook, result)
     }
 
     /// Reads a secret, without holding the lock of the table: a keyring may take a minute.
@@ -149,7 +149,7 @@ impl HookConfigs {
 }
 
 /// The sender is a stranger: why a secret cannot be read is only for the log.
-fn exposed(hook: &HookConfig, result: Result<String, String>) -> Done<String> {
+fn hide_reason(hook: &HookConfig, result: Result<String, String>) -> Done<String> {
     result.map_err(|why| {
         tracing::error!(
             hook = hook.name,

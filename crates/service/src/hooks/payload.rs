@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::HookRequest;
 
 /// Maximum length of a kind, in bytes.
-const LONGEST_KIND: usize = 128;
+const MAX_KIND_LEN: usize = 128;
 
 /// Parses the body: JSON, or a form as an object of texts. GitHub puts JSON into the field `payload` of a
 /// form.
@@ -46,7 +46,7 @@ pub(super) fn kind(hook: &HookConfig, request: &HookRequest, payload: &Value) ->
         HookScheme::Github => request.header("x-github-event"),
         HookScheme::Standard | HookScheme::Stripe | HookScheme::Plain => payload["type"].as_str(),
     };
-    kind.filter(|kind| kind.len() <= LONGEST_KIND)
+    kind.filter(|kind| kind.len() <= MAX_KIND_LEN)
         .map(str::to_owned)
 }
 

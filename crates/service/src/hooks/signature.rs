@@ -19,7 +19,7 @@ struct StripeEvent {
 }
 
 /// Maximum length of the id of a delivery, in bytes.
-const LONGEST_ID: usize = 255;
+const MAX_ID_LEN: usize = 255;
 
 /// Verifies the signature and the age of a delivery and returns its key.
 ///
@@ -33,9 +33,9 @@ pub(super) fn check(
     let body = request.body.as_slice();
     match hook.scheme {
         HookScheme::Standard => {
-            let id = needed(request, "webhook-id")?;
-            let at = needed(request, "webhook-timestamp")?;
-            let given = needed(request, "webhook-signature")?;
+            let id = require_header(request, "webhook-id")?;
+            let at = require_header(request, "webhook-timestamp")?;
+            let given = require_header(request, "webhook-signature")?;
             let given = given.split(' ').filter_map(|one| one.strip_prefix("v1,"));
             let given = given.filter_map(decode_base64);
             verify(
@@ -47,13 +47,13 @@ pub(super) fn check(
             check_id(id)
         }
         HookScheme::Github => {
-            let given = needed(request, "x-hub-signature-256")?;
+            let given = require_header(request, "x-hub-signature-256")?;
             let given = given.strip_prefix("sha256=").and_then(decode_hex);
             verify(secret.as_bytes(), &[body], given)?;
             Ok(digest(body))
         }
         HookScheme::Stripe => {
-            let header = needed(request, "stripe-signature")?;
+            let header = require_header(request, "stripe-signature")?;
             let parts = || {
                 header
                     .split(',')
@@ -73,7 +73,7 @@ pub(super) fn check(
             }
         }
         HookScheme::Plain => {
-            let given = needed(request, &hook.header.to_lowercase())?;
+            let given = require_header(request, &hook.header.to_lowercase())?;
             let given = given.strip_prefix("sha256=").unwrap_or(given);
             verify(secret.as_bytes(), &[body], decode_hex(given))?;
             Ok(digest(body))
@@ -109,12 +109,12 @@ pub(super) fn standard_key(secret: &str) -> Done<Vec<u8>> {
     Ok(key)
 }
 
-fn needed<'a>(request: &'a HookRequest, name: &str) -> Done<&'a str> {
+fn require_header<'a>(request: &'a HookRequest, name: &str) -> Done<&'a str> {
     request.header(name).ok_or_else(|| missing_header(name))
 }
 
 fn missing_header(name: &str) -> Failure {
-    refused(&format!("the delivery needs one header `{name}`"))
+    refused_failure(&format!("the delivery needs one header `{name}`"))
 }
 
 /// Checks that one of the signatures `given` is right. A sender may send several while a secret is being
@@ -127,7 +127,7 @@ fn verify(secret: &[u8], content: &[&[u8]], given: impl IntoIterator<Item = Vec<
     if given.into_iter().take(8).any(|one| is_right(&one)) {
         Ok(())
     } else {
-        Err(refused("the signature is wrong"))
+        Err(refused_failure("the signature is wrong"))
     }
 }
 
@@ -137,10 +137,11 @@ fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
         .parse()
         .ok()
         .and_then(|at| Timestamp::from_second(at).ok());
-    let at = at.ok_or_else(|| refused("the time of the delivery is not a number of seconds"))?;
+    let at =
+        at.ok_or_else(|| refused_failure("the time of the delivery is not a number of seconds"))?;
     let tolerance = SignedDuration::try_from(hook.tolerance).unwrap_or(SignedDuration::MAX);
     if now.duration_since(at).abs() > tolerance {
-        return Err(refused(
+        return Err(refused_failure(
             "the delivery was signed too long ago, or a clock is wrong",
         ));
     }
@@ -149,9 +150,9 @@ fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
 
 fn check_id(id: &str) -> Done<String> {
     let is_plain = id.chars().all(|c| c.is_ascii_graphic());
-    if id.is_empty() || id.len() > LONGEST_ID || !is_plain {
+    if id.is_empty() || id.len() > MAX_ID_LEN || !is_plain {
         let message =
-            format!("the id of the delivery must have 1 to {LONGEST_ID} plain characters");
+            format!("the id of the delivery must have 1 to {MAX_ID_LEN} plain characters");
         return Err(Failure::input("invalid_input", message));
     }
     Ok(id.to_owned())
@@ -176,7 +177,7 @@ fn decode_base64(text: &str) -> Option<Vec<u8>> {
     base64::engine::general_purpose::STANDARD.decode(text).ok()
 }
 
-fn refused(message: &str) -> Failure {
+fn refused_failure(message: &str) -> Failure {
     let hint = "sign the delivery with the secret of the hook, as its scheme says";
     Failure::input("bad_signature", message).hint(hint)
 }

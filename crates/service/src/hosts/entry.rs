@@ -14,7 +14,7 @@ const GOOSE_TIMEOUT: u32 = 300;
 
 /// How a client reaches deft.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum DeftEndpoint {
     /// The client starts this program with these arguments.
     Program { command: String, args: Vec<String> },
     /// The client calls a running daemon at this URL.
@@ -38,10 +38,10 @@ const REACH_KEYS: [&str; 11] = [
 ];
 
 /// Builds the entry. Returns `None` if the client's file does not support this way to reach a server.
-pub(super) fn entry(client: HostClient, name: &str, reach: &Reach) -> Option<Object> {
-    let value = match reach {
-        Reach::Program { command, args } => program(client, name, command, args),
-        Reach::Url(url) => address(client, name, url)?,
+pub(super) fn entry(client: HostClient, name: &str, endpoint: &DeftEndpoint) -> Option<Object> {
+    let value = match endpoint {
+        DeftEndpoint::Program { command, args } => program(client, name, command, args),
+        DeftEndpoint::Url(url) => address(client, name, url)?,
     };
     if let Value::Object(entry) = value {
         Some(entry)
@@ -106,7 +106,7 @@ mod tests {
         let new = entry(
             HostClient::Cursor,
             "deft",
-            &Reach::Url("http://h/mcp".to_owned()),
+            &DeftEndpoint::Url("http://h/mcp".to_owned()),
         );
         let old = json!({"command": "old", "args": [], "env": {"A": "b"}});
         let merged = merge(Some(&old), new.unwrap());
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn no_entry_has_a_token() {
-        let url = Reach::Url("http://127.0.0.1:9876/mcp".to_owned());
+        let url = DeftEndpoint::Url("http://127.0.0.1:9876/mcp".to_owned());
         let with_token = |client: &HostClient| {
             let entry = entry(*client, "deft", &url)?;
             Some(Value::Object(entry).to_string().contains(TOKEN))

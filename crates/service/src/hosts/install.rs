@@ -12,7 +12,7 @@ use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 
 use super::diff::diff;
-use super::entry::{self, Reach, TOKEN};
+use super::entry::{self, DeftEndpoint, TOKEN};
 use super::list::{Edit, ServerFile};
 use super::places::{self, HostSystem};
 use crate::workspace::Workspace;
@@ -159,12 +159,12 @@ fn read(file: &Path) -> Done<Option<String>> {
 }
 
 fn new_entry(workspace: &Workspace, options: &InstallOptions) -> Done<deft_wire::model::Object> {
-    let reach = if options.wish == InstallAction::Url {
-        Reach::Url(url(workspace)?)
+    let endpoint = if options.wish == InstallAction::Url {
+        DeftEndpoint::Url(url(workspace)?)
     } else {
         program(workspace)?
     };
-    entry::entry(options.client, &options.name, &reach).ok_or_else(|| {
+    entry::entry(options.client, &options.name, &endpoint).ok_or_else(|| {
         let title = options.client.title();
         let message = format!("{title} configures HTTP servers in its settings, not in its file");
         Failure::input("usage", message)
@@ -174,13 +174,13 @@ fn new_entry(workspace: &Workspace, options: &InstallOptions) -> Done<deft_wire:
 
 /// Returns the command that starts this program for this home. Both paths are absolute, because a client
 /// starts servers in another folder.
-fn program(workspace: &Workspace) -> Done<Reach> {
+fn program(workspace: &Workspace) -> Done<DeftEndpoint> {
     let program = std::env::current_exe()
         .map_err(|problem| Failure::file(Path::new("deft"), "find", &problem))?;
     let home = std::path::absolute(workspace.locate()?)
         .map_err(|problem| Failure::file(Path::new("."), "read", &problem))?;
     let args = ["mcp", "serve", "--home"].map(str::to_owned);
-    Ok(Reach::Program {
+    Ok(DeftEndpoint::Program {
         command: program.display().to_string(),
         args: args
             .into_iter()

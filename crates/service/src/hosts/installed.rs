@@ -23,7 +23,7 @@ pub(crate) struct InstalledHost {
 }
 
 /// Returns the clients with deft in the user's lists. A file that cannot be read counts as one without deft.
-pub(crate) fn installed() -> Vec<InstalledHost> {
+pub(crate) fn list_installed() -> Vec<InstalledHost> {
     let Some(home) = env::user_home() else {
         return Vec::new();
     };

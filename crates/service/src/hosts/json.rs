@@ -41,13 +41,13 @@ pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<S
     let source = Source::new(text);
     let entry = Value::Object(entry.clone());
     if source.bare.trim().is_empty() {
-        let object = nested(key, nested(name, entry));
+        let object = nest_value(key, nest_value(name, entry));
         let gap = if text.trim().is_empty() { "" } else { text };
         return Some(format!("{gap}{}\n", pretty(&object, UNIT, "")));
     }
     let root = source.object(source.bare.find('{')?)?;
     let Some(list) = root.find(key) else {
-        return Some(source.insert(&root, key, &nested(name, entry)));
+        return Some(source.insert(&root, key, &nest_value(name, entry)));
     };
     let list = source.object(list.value.start)?;
     match list.find(name) {
@@ -79,11 +79,11 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
 
 /// Formats the entry for a person who adds it by hand.
 pub(super) fn snippet(key: &str, name: &str, entry: &Object) -> String {
-    let object = nested(key, nested(name, Value::Object(entry.clone())));
+    let object = nest_value(key, nest_value(name, Value::Object(entry.clone())));
     pretty(&object, UNIT, "")
 }
 
-fn nested(key: &str, value: Value) -> Value {
+fn nest_value(key: &str, value: Value) -> Value {
     Value::Object(Object::from_iter([(key.to_owned(), value)]))
 }
 

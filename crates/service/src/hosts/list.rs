@@ -90,14 +90,14 @@ impl ServerFile<'_> {
                 if text.trim().is_empty() {
                     return Ok(Object::new());
                 }
-                serde_json::from_str(&text)
-                    .map_err(|problem| refused("not_json", format!("{path}: not JSON: {problem}")))
+                serde_json::from_str(&text).map_err(|problem| {
+                    refused_failure("not_json", format!("{path}: not JSON: {problem}"))
+                })
             }
-            Syntax::Toml => {
-                toml::read(text).map_err(|problem| refused("not_toml", format!("{path}:{problem}")))
-            }
+            Syntax::Toml => toml::read(text)
+                .map_err(|problem| refused_failure("not_toml", format!("{path}:{problem}"))),
             Syntax::Yaml => deft_skillfile::read_yaml(text)
-                .map_err(|problem| refused("not_yaml", format!("{path}:{problem}"))),
+                .map_err(|problem| refused_failure("not_yaml", format!("{path}:{problem}"))),
         }
     }
 
@@ -122,7 +122,7 @@ impl ServerFile<'_> {
     }
 }
 
-fn refused(code: &'static str, message: String) -> Failure {
+fn refused_failure(code: &'static str, message: String) -> Failure {
     Failure::input(code, message).hint("repair the file first; deft has not changed it")
 }
 

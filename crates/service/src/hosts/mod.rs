@@ -17,5 +17,5 @@ mod toml;
 mod yaml;
 
 pub use install::{InstallAction, InstallOptions, InstallPlan, plan};
-pub(crate) use installed::{InstalledHost, installed};
+pub(crate) use installed::{InstalledHost, list_installed};
 pub(crate) use places::{HostSystem, file};

@@ -39,7 +39,7 @@ impl HostSystem {
 
 /// Returns the path of a client's server list, relative to the user's home or to a project. `None` if the
 /// client has no such file.
-fn below(client: HostClient, scope: HostScope, system: HostSystem) -> Option<String> {
+fn path_below_user(client: HostClient, scope: HostScope, system: HostSystem) -> Option<String> {
     let settings = system.settings();
     Some(match (client, scope) {
         (HostClient::ClaudeDesktop, HostScope::User) => {
@@ -68,7 +68,7 @@ pub(crate) fn file(
     system: HostSystem,
     folder: &Path,
 ) -> Option<PathBuf> {
-    below(client, scope, system).map(|path| folder.join(path))
+    path_below_user(client, scope, system).map(|path| folder.join(path))
 }
 
 #[cfg(test)]
@@ -133,8 +133,9 @@ mod tests {
 
     #[test]
     fn projects_have_files_of_their_own() {
-        let project = HostClient::ALL
-            .map(|client| below(client, HostScope::Project, HostSystem::Linux).unwrap_or_default());
+        let project = HostClient::ALL.map(|client| {
+            path_below_user(client, HostScope::Project, HostSystem::Linux).unwrap_or_default()
+        });
         let expected = [
             "",
             ".mcp.json",

@@ -7,7 +7,7 @@ use deft_wire::host::HostClient;
 use deft_wire::model::Object;
 use serde_json::json;
 
-use super::entry::{Reach, entry};
+use super::entry::{DeftEndpoint, entry};
 use super::list::{Edit, ServerFile};
 
 fn source(client: HostClient, text: &str) -> ServerFile<'_> {
@@ -187,16 +187,16 @@ fn a_file_with_a_mistake_is_refused_with_its_place() {
 
 #[test]
 fn every_client_reads_its_own_entry() {
-    let program = Reach::Program {
+    let program = DeftEndpoint::Program {
         command: "C:\\Program Files\\deft.exe".to_owned(),
         args: ["mcp", "serve", "--home", "/h ü \"x\""]
             .map(str::to_owned)
             .to_vec(),
     };
-    let url = Reach::Url("http://127.0.0.1:9876/mcp".to_owned());
+    let url = DeftEndpoint::Url("http://127.0.0.1:9876/mcp".to_owned());
     for client in HostClient::ALL {
-        for reach in [&program, &url] {
-            let Some(entry) = entry(client, "deft", reach) else {
+        for endpoint in [&program, &url] {
+            let Some(entry) = entry(client, "deft", endpoint) else {
                 continue;
             };
             let text = source(client, "").edit("deft", Edit::Put(&entry)).unwrap();

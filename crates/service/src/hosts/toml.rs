@@ -60,14 +60,14 @@ fn update(table: &mut dyn TableLike, entry: &Object) {
     }
     for (key, value) in entry {
         if current.get(key) != Some(value)
-            && let Some(value) = written(value)
+            && let Some(value) = to_toml(value)
         {
             table.insert(key, Item::Value(value));
         }
     }
 }
 
-fn written(value: &Value) -> Option<toml_edit::Value> {
+fn to_toml(value: &Value) -> Option<toml_edit::Value> {
     Some(match value {
         Value::Null => return None,
         Value::Bool(value) => (*value).into(),
@@ -77,13 +77,13 @@ fn written(value: &Value) -> Option<toml_edit::Value> {
         },
         Value::String(text) => text.into(),
         Value::Array(items) => {
-            let items: Array = items.iter().filter_map(written).collect();
+            let items: Array = items.iter().filter_map(to_toml).collect();
             items.into()
         }
         Value::Object(fields) => {
             let fields = fields.iter();
             let table: InlineTable = fields
-                .filter_map(|(key, value)| Some((key.as_str(), written(value)?)))
+                .filter_map(|(key, value)| Some((key.as_str(), to_toml(value)?)))
                 .collect();
             table.into()
         }

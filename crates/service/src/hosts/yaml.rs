@@ -38,7 +38,7 @@ pub(super) fn put(text: &str, key: &str, name: &str, entry: &Object) -> Option<S
         None => inside.end..inside.end,
     };
     lines.splice(place, entry_lines(name, entry, indent));
-    Some(joined(&lines))
+    Some(join_lines(&lines))
 }
 
 /// Removes the entry `name` from the mapping below `key`. Returns `None` if it is not found.
@@ -53,7 +53,7 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Option<String> {
         // A key without a value would be null, which is no mapping.
         lines[list.lines.start] = format!("{key}: {{}}");
     }
-    Some(joined(&lines))
+    Some(join_lines(&lines))
 }
 
 /// Formats the entry for a person who adds it by hand.
@@ -66,7 +66,7 @@ fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn joined(lines: &[String]) -> String {
+fn join_lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -96,7 +96,7 @@ impl SkillOffers {
         let skills = self.set.all.skills().map(|loaded| &loaded.skill);
         let mut skills: Vec<_> = skills
             .filter(|skill| skill.policy.enabled)
-            .map(offered)
+            .map(offer_skill)
             .collect();
         skills.sort_by(|a, b| a.id.cmp(&b.id));
         skills
@@ -104,7 +104,7 @@ impl SkillOffers {
 
     /// Returns the enabled skill `id`.
     pub fn find(&self, id: &str) -> Option<OfferedSkill> {
-        self.enabled(id).map(offered)
+        self.find_enabled(id).map(offer_skill)
     }
 
     /// Returns the id of the skill called `name`.
@@ -115,7 +115,7 @@ impl SkillOffers {
 
     /// Returns the text of a skill as an assistant gets it.
     pub fn text(&self, id: &str) -> Option<String> {
-        self.enabled(id).map(render::manual)
+        self.find_enabled(id).map(render::manual)
     }
 
     /// Returns the tool `skill`; `None` if no skill can be loaded.
@@ -144,7 +144,9 @@ impl SkillOffers {
             return Ok(start(name, inputs));
         }
         let library = app.engine.library();
-        let command = library.commands(&self.set.all).named(name, inputs.clone());
+        let command = library
+            .commands(&self.set.all)
+            .resolve_named(name, inputs.clone());
         Ok(match command.map_err(|problems| refusal(&problems))? {
             Command::Run { skill, inputs } => start(skill.skill.id.as_str(), inputs),
             Command::Template(_) => start(name, inputs),
@@ -154,13 +156,13 @@ impl SkillOffers {
         })
     }
 
-    fn enabled(&self, id: &str) -> Option<&Skill> {
+    fn find_enabled(&self, id: &str) -> Option<&Skill> {
         let loaded = self.set.all.skill(id)?;
         loaded.skill.policy.enabled.then_some(&loaded.skill)
     }
 }
 
-fn offered(skill: &Skill) -> OfferedSkill {
+fn offer_skill(skill: &Skill) -> OfferedSkill {
     OfferedSkill {
         id: skill.id.to_string(),
         name: skill.name.clone(),

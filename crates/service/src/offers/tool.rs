@@ -34,7 +34,7 @@ const RUNNING: [&str; 4] = ["skill_run", "use_skill", "dispatch_agent", "queue_t
 /// Returns deft's own tools, sorted by name.
 pub fn own_tools(app: &App) -> Vec<OfferedTool> {
     let tools = app.engine.router().list().into_iter();
-    let mut tools: Vec<OfferedTool> = tools.filter(is_offered).map(offered).collect();
+    let mut tools: Vec<OfferedTool> = tools.filter(is_offered).map(offer_tool).collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     tools
 }
@@ -44,7 +44,7 @@ fn is_offered(tool: &ToolInfo) -> bool {
     tool.builtin && (is_own_tool(name) || name == CATALOG)
 }
 
-fn offered(tool: ToolInfo) -> OfferedTool {
+fn offer_tool(tool: ToolInfo) -> OfferedTool {
     let given = tool.annotations;
     let reads = given.read_only_hint == Some(true);
     let runs = RUNNING.contains(&tool.name.as_str());

@@ -67,7 +67,7 @@ pub struct Drive {
 pub enum Update {
     /// A change in the run.
     Progress(Progress),
-    /// The run is over, or waits for something outside this process.
+    /// The run has ended, or waits for something outside this process.
     Ended(DrivenRun),
 }
 
@@ -100,7 +100,7 @@ pub fn drive(app: &App, work: RunWork, answers: Answers) -> Done<Drive> {
     Drive::new(app, answers, |attention| future(app, work, attention))
 }
 
-/// Prepares to continue a stored run that no living process drives. Returns `None` if the run is over,
+/// Prepares to continue a stored run that no living process drives. Returns `None` if the run has ended,
 /// including runs that failed.
 pub fn drive_on(app: &App, id: &str, by: &str) -> Done<Option<Drive>> {
     let row = find_row(app, id)?;
@@ -150,7 +150,7 @@ pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
     })
 }
 
-/// Waits until a run is over or asks a person, for at most `at_most`.
+/// Waits until a run has ended or asks a person, for at most `at_most`.
 pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
     let mut events = app.engine.subscribe();
     let deadline = tokio::time::Instant::now() + at_most;
@@ -174,7 +174,7 @@ pub async fn wait(app: &App, run: &RunId, at_most: Duration) -> Done<()> {
 }
 
 /// Maximum wait for an event of this process before the store is checked; another process may drive the run.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits for the next event of a run. Returns false after the deadline.
 async fn news(
@@ -182,7 +182,7 @@ async fn news(
     run: &RunId,
     deadline: tokio::time::Instant,
 ) -> bool {
-    let look = (tokio::time::Instant::now() + LOOK).min(deadline);
+    let look = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
     let heard = async {
         while let Ok(event) = events.recv().await {
             if event.run == *run && may_stop(&event.event) {
@@ -232,7 +232,7 @@ impl Drive {
     fn new(app: &App, answers: Answers, work: impl FnOnce(Attention) -> Done<Work>) -> Done<Self> {
         let admitted = Arc::new(OnceLock::new());
         let attention = Attention {
-            hear: None,
+            listener: None,
             asker: answers.asker,
             assume_yes: answers.assume_yes,
             parks: false,

@@ -6,7 +6,7 @@ use deft_wire::event_schema;
 use serde_json::{Value, json};
 
 /// Stored events: one of every form that is public.
-fn stored() -> Vec<Value> {
+fn stored_events() -> Vec<Value> {
     let failure = json!({"class": "network", "message": "gone"});
     let begun = |path: &str, attempt: u32, call: Value| json!({"begun": {"path": path, "attempt": attempt, "call": call, "effects": "once"}});
     let ended = |path: &str, next: Value| json!({"ended": {"path": path, "attempt": 1, "error": failure, "next": next, "ms": 12}});
@@ -85,7 +85,7 @@ fn stored_by_agents() -> Vec<Value> {
         .collect()
 }
 
-fn shown(seq: usize, stored: &Value) -> Value {
+fn show_event(seq: usize, stored: &Value) -> Value {
     let event = serde_json::from_value(stored.clone())
         .unwrap_or_else(|problem| panic!("{problem}: {stored}"));
     let published = PublishedEvent {
@@ -104,9 +104,9 @@ fn public_events_fit_the_schema() {
     let schema = event_schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut seen = Vec::new();
-    let all = stored().into_iter().chain(stored_by_agents());
+    let all = stored_events().into_iter().chain(stored_by_agents());
     for (seq, stored) in all.enumerate() {
-        let event = shown(seq, &stored);
+        let event = show_event(seq, &stored);
         let problems: Vec<String> = validator
             .iter_errors(&event)
             .map(|e| e.to_string())
@@ -126,9 +126,9 @@ fn public_events_fit_the_schema() {
 
 #[test]
 fn the_type_of_an_event_keeps_every_field_in_its_place() {
-    let all = stored().into_iter().chain(stored_by_agents());
+    let all = stored_events().into_iter().chain(stored_by_agents());
     for (seq, stored) in all.enumerate() {
-        let event = shown(seq, &stored);
+        let event = show_event(seq, &stored);
         let typed: EventView = serde_json::from_value(event.clone())
             .unwrap_or_else(|problem| panic!("{problem}: {event}"));
         let again = serde_json::to_string(&typed).unwrap();

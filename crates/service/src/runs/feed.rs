@@ -13,7 +13,7 @@ use crate::app::{self, App};
 use crate::store;
 
 /// Maximum wait for an event of this process before the store is checked; other processes store events too.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A page of events of all runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,10 +61,10 @@ impl EventBell {
 
     /// Waits until the store should be read again.
     pub async fn wait(&mut self) {
-        match tokio::time::timeout(LOOK, self.events.recv()).await {
+        match tokio::time::timeout(POLL_INTERVAL, self.events.recv()).await {
             Ok(Ok(_) | Err(RecvError::Lagged(_))) => {}
             // The engine is closed; the caller is about to end too.
-            Ok(Err(RecvError::Closed)) => tokio::time::sleep(LOOK).await,
+            Ok(Err(RecvError::Closed)) => tokio::time::sleep(POLL_INTERVAL).await,
             Err(_) => return,
         }
         // One read of the store covers all events received meanwhile.

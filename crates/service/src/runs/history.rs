@@ -69,7 +69,7 @@ pub fn check_skill(app: &App, workspace: &Workspace, skill: &str) -> Done<()> {
 
 impl RunPages<'_> {
     /// Continues after the page that returned `cursor`.
-    pub fn behind(mut self, cursor: &str) -> Done<Self> {
+    pub fn after_cursor(mut self, cursor: &str) -> Done<Self> {
         self.end = Some(PageEnd(read_cursor(cursor)?));
         Ok(self)
     }
@@ -129,7 +129,7 @@ pub fn detail(app: &App, id: &str) -> Done<RunDetail> {
     detail_of(app, &find_row(app, id)?)
 }
 
-/// Like [`detail`], and also checks whether the process that drove the run is gone.
+/// Like [`detail`], and also checks whether the process that drove the run has exited.
 pub fn show(app: &App, id: &str) -> Done<RunDetail> {
     let row = find_row(app, id)?;
     Ok(RunDetail {
@@ -160,7 +160,7 @@ pub struct EventStream<'a> {
 pub struct NewEvents {
     /// The events, oldest first.
     pub events: Vec<EventView>,
-    /// Whether the run is over, so that no events follow.
+    /// Whether the run has ended, so that no events follow.
     pub over: bool,
 }
 

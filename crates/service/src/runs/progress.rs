@@ -159,14 +159,14 @@ impl Progress {
             Event::Ended(ended) => return step_ended(ended),
             Event::Closed {
                 path, error, ms, ..
-            } => (path, closed(error.as_ref(), *ms)),
+            } => (path, end_change(error.as_ref(), *ms)),
             Event::Skipped { path, reason } => {
-                let reason = shown(reason);
+                let reason = shorten_text(reason);
                 (path, Change::Skipped { reason })
             }
             Event::Reused { path, .. } => (path, Change::Reused),
             Event::Asked { path, message, .. } => {
-                let message = shown(message);
+                let message = shorten_text(message);
                 (path, Change::Asked { message })
             }
             Event::Answered { path, by, .. } => (path, Change::Answered { by: by.clone() }),
@@ -246,7 +246,7 @@ impl Change {
     }
 }
 
-fn closed(error: Option<&Failure>, ms: u64) -> Change {
+fn end_change(error: Option<&Failure>, ms: u64) -> Change {
     match error {
         Some(error) => Change::Failed {
             error: message(error),
@@ -283,7 +283,7 @@ fn agent_progress(step: &Path, event: &AgentEvent) -> Option<Progress> {
             dispatch,
         } => {
             let agent = dispatch.agent_id.clone();
-            let mission = shown(&dispatch.mission);
+            let mission = shorten_text(&dispatch.mission);
             (turn, call, Change::Dispatched { agent, mission })
         }
         EventKind::Returned {
@@ -334,16 +334,16 @@ fn interpretation_change(how: Interpretation, name: &str, text: &str) -> Option<
         | Interpretation::Problem
         | Interpretation::Declined => Some(Change::Refused {
             name,
-            reason: shown(text),
+            reason: shorten_text(text),
         }),
     }
 }
 
 fn message(failure: &Failure) -> String {
-    shown(&failure.message)
+    shorten_text(&failure.message)
 }
 
-fn shown(text: &str) -> String {
+fn shorten_text(text: &str) -> String {
     let mut text = text.to_owned();
     mask_text(&mut text);
     text

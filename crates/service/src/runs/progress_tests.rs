@@ -21,7 +21,7 @@ fn read(event: &Value) -> Option<(String, Change)> {
     Progress::read(&published).map(|progress| (progress.path, progress.change))
 }
 
-fn ended(path: &str, next: &Value) -> Value {
+fn end_event(path: &str, next: &Value) -> Value {
     let failure = json!({"class": "network", "message": "gone"});
     json!({"ended": {"path": path, "attempt": 1, "error": failure, "next": next, "ms": 12}})
 }
@@ -49,16 +49,16 @@ fn a_failure_shows_how_it_is_handled() {
             },
         ),
     ] {
-        assert_eq!(read(&ended("a", &next)), Some(("a".to_owned(), change)));
+        assert_eq!(read(&end_event("a", &next)), Some(("a".to_owned(), change)));
     }
 }
 
 #[test]
 fn items_count_for_their_loop_once_they_are_over() {
     let over = Some(("a".to_owned(), Change::ItemEnded));
-    assert_eq!(read(&ended("a[3]", &json!("tolerate"))), over);
+    assert_eq!(read(&end_event("a[3]", &json!("tolerate"))), over);
     let retry = json!({"retry": {"at": "2026-11-15T12:00:00Z"}});
-    assert_eq!(read(&ended("a[3]", &retry)), None);
+    assert_eq!(read(&end_event("a[3]", &retry)), None);
     let skipped = json!({"skipped": {"path": "a[3]", "reason": "not needed"}});
     assert_eq!(read(&skipped), None);
 }

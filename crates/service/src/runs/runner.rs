@@ -30,7 +30,7 @@ pub struct StartedRun {
 /// Whether the caller waits for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Wait until the run is over.
+    /// Wait until the run has ended.
     ForEnd,
     /// Return as soon as the run is stored.
     No,
@@ -67,7 +67,7 @@ impl StartedRun {
         self.run.existing
     }
 
-    /// Waits until the run is over or asks a person, for at most `at_most`. Returns the run if this process
+    /// Waits until the run has ended or asks a person, for at most `at_most`. Returns the run if this process
     /// drove it to its end; otherwise read its state from the store.
     pub async fn wait(self, app: &App, at_most: Duration) -> Done<Option<RunDetail>> {
         let deadline = Instant::now() + at_most;

@@ -81,7 +81,7 @@ pub struct PlannedStep {
     pub what: String,
     /// Its status in a run that is resumed.
     pub status: StepStatus,
-    /// How long it took, if it is over.
+    /// How long it took, if it has ended.
     pub took: Option<Duration>,
 }
 
@@ -128,7 +128,7 @@ impl PreparedSkill {
     }
 }
 
-/// Returns the current steps of the skill of a run; empty if the skill is gone.
+/// Returns the current steps of the skill of a run; empty if the skill no longer exists.
 pub fn planned_steps(app: &App, id: &str) -> Done<Vec<PlannedStep>> {
     let row = find_row(app, id)?;
     let plan = app.block_on(app.engine.plan(&row.skill));

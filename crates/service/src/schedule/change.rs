@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::refused;
+use super::refused_failure;
 use super::source::Source;
 use crate::app::{self, App};
 use crate::lock::Lock;
@@ -41,7 +41,7 @@ pub fn add(
 
 /// Disables a scheduled skill.
 pub fn pause(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
-    let skill = scheduled(workspace, name)?;
+    let skill = find_scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().disable(&skill));
     let row = row.map_err(|error| app::failure(&error))?;
@@ -50,7 +50,7 @@ pub fn pause(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
 
 /// Enables a scheduled skill and resets its failure count.
 pub fn resume(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
-    let skill = scheduled(workspace, name)?;
+    let skill = find_scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().enable(&skill));
     let row = row.map_err(|error| app::failure(&error))?;
@@ -59,7 +59,7 @@ pub fn resume(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
 
 /// Removes the schedule of a skill. A reminder is deleted, because it consists of its schedule only.
 pub fn remove(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
-    let skill = scheduled(workspace, name)?;
+    let skill = find_scheduled(workspace, name)?;
     let app = App::standing(workspace)?;
     let target = Target::Name(skill.clone());
     let row = app.block_on(app.engine.store().skill(&skill));
@@ -80,7 +80,7 @@ pub fn remove(workspace: &Workspace, name: &str) -> Done<ScheduleChange> {
 }
 
 /// Returns the id of the skill called `name`, if it has a schedule.
-fn scheduled(workspace: &Workspace, name: &str) -> Done<String> {
+fn find_scheduled(workspace: &Workspace, name: &str) -> Done<String> {
     let source = Source::open(workspace)?;
     let found = source.find(name, source.moment().now)?;
     Ok(found.timed.name)
@@ -107,7 +107,7 @@ fn update(app: &App, name: &str, changes: Value) -> Result<StoredSkill, Error> {
 /// Returns the trigger config of a record, after checking that the words mean a time in the future.
 pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done<Value> {
     let place = read_zone(app, zone)?;
-    let when = parse_future(words, &place, Timestamp::now()).map_err(refused)?;
+    let when = parse_future(words, &place, Timestamp::now()).map_err(refused_failure)?;
     Ok(match (when, zone) {
         (FireTime::Cron(_) | FireTime::At(_), Some(zone)) => {
             json!({"when": words, "timezone": zone})
@@ -122,7 +122,7 @@ pub(crate) fn trigger_config(app: &App, words: &str, zone: Option<&str>) -> Done
 /// Parses the given zone; `None` is the zone of the home.
 pub(crate) fn read_zone(app: &App, name: Option<&str>) -> Done<TimeZone> {
     match name {
-        Some(name) => parse_zone(name).map_err(refused),
+        Some(name) => parse_zone(name).map_err(refused_failure),
         None => Ok(app.zone.clone()),
     }
 }

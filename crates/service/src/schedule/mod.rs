@@ -78,7 +78,7 @@ pub fn next(workspace: &Workspace, name: &str, request: &FiresRequest) -> Done<U
     let zone = source.find(name, now)?.zone;
     let from = instant_or(request.from.as_deref(), &zone, now)?;
     let skill = source.find(name, from.min(now))?;
-    let mut upcoming = upcoming(&skill.timed.schedule, zone, from, request.count);
+    let mut upcoming = upcoming_fires(&skill.timed.schedule, zone, from, request.count);
     upcoming.view.skill = Some(skill.timed.name);
     upcoming.view.enabled = Some(skill.disabled.is_none());
     upcoming.disabled = skill.disabled;
@@ -99,8 +99,8 @@ pub fn preview(
         ..moment
     };
     let schedule = deft_schedule::parse_schedule(expression, &moment.zone, moment.now);
-    let schedule = schedule.map_err(refused)?;
-    Ok(upcoming(&schedule, moment.zone, from, request.count))
+    let schedule = schedule.map_err(refused_failure)?;
+    Ok(upcoming_fires(&schedule, moment.zone, from, request.count))
 }
 
 /// With an explicit zone, neither a home nor a valid configuration is needed.
@@ -109,12 +109,17 @@ fn preview_moment(workspace: &Workspace, zone: Option<&str>) -> Done<Moment> {
         return workspace.home_to_read().map(|home| home.moment());
     };
     Ok(Moment {
-        zone: deft_schedule::parse_zone(name).map_err(refused)?,
+        zone: deft_schedule::parse_zone(name).map_err(refused_failure)?,
         ..system_moment()
     })
 }
 
-fn upcoming(schedule: &Schedule, zone: TimeZone, from: Timestamp, count: usize) -> UpcomingFires {
+fn upcoming_fires(
+    schedule: &Schedule,
+    zone: TimeZone,
+    from: Timestamp,
+    count: usize,
+) -> UpcomingFires {
     let fires = schedule.next(from, count);
     UpcomingFires {
         view: FiresView {
@@ -172,13 +177,13 @@ fn view(skill: &ScheduledSkill, next: Option<Timestamp>, now: Timestamp) -> Sche
 
 /// Parses an instant; without an offset it is wall time in `zone`.
 fn instant(text: &str, zone: &TimeZone) -> Done<Timestamp> {
-    deft_schedule::parse_at(text, zone).map_err(refused)
+    deft_schedule::parse_at(text, zone).map_err(refused_failure)
 }
 
 fn instant_or(text: Option<&str>, zone: &TimeZone, default: Timestamp) -> Done<Timestamp> {
     text.map_or(Ok(default), |text| instant(text, zone))
 }
 
-pub(crate) fn refused(error: deft_schedule::Error) -> Failure {
+pub(crate) fn refused_failure(error: deft_schedule::Error) -> Failure {
     Failure::input("schedule", error.message).maybe_hint(error.hint)
 }

@@ -54,7 +54,7 @@ pub fn simulate(workspace: &Workspace, request: &SimulationRequest) -> Done<Simu
     }
     let down = request.down.iter().map(|text| downtime(text, &zone));
     let down = down.collect::<Done<Vec<Range<Timestamp>>>>()?;
-    let (skills, disabled) = chosen(&source, &request.skills, from)?;
+    let (skills, disabled) = choose_skills(&source, &request.skills, from)?;
     let zones = skills.iter().map(|skill| skill.zone.clone());
     let zones: Vec<TimeZone> = zones.collect();
     let timed: Vec<TimedSkill> = skills.into_iter().map(|skill| skill.timed).collect();
@@ -87,7 +87,7 @@ pub fn simulate(workspace: &Workspace, request: &SimulationRequest) -> Done<Simu
 }
 
 /// Returns the skills to simulate, and the number of those left out because they are disabled.
-fn chosen(
+fn choose_skills(
     source: &Source,
     names: &[String],
     from: Timestamp,

@@ -66,7 +66,7 @@ impl Source {
     /// Returns the scheduled skill called `name`.
     pub(super) fn find(&self, name: &str, now: Timestamp) -> Done<ScheduledSkill> {
         let (found, fires) = match self.0.look_up(name)? {
-            NamedSkill::Record(row) | NamedSkill::Gone(row) => {
+            NamedSkill::Record(row) | NamedSkill::FileMissing(row) => {
                 (self.read_row(&row, now)?, "only on demand".to_owned())
             }
             NamedSkill::File(loaded, row) => {
@@ -83,7 +83,7 @@ impl Source {
     /// Returns the schedule of a stored skill. If its file was edited or deleted since the last sync, the
     /// file has precedence, as it will at the next sync.
     fn read_row(&self, row: &SkillRow, now: Timestamp) -> Done<Option<ScheduledSkill>> {
-        let known = || stored(row, &self.moment().zone);
+        let known = || stored_skill(row, &self.moment().zone);
         if row.text.origin == SkillOrigin::Record {
             return known();
         }
@@ -152,7 +152,7 @@ fn disabled_by_file(skill: &Skill) -> DisabledReason {
 }
 
 /// Returns a stored skill with its grid; `None` if it has no schedule.
-fn stored(row: &SkillRow, host: &TimeZone) -> Done<Option<ScheduledSkill>> {
+fn stored_skill(row: &SkillRow, host: &TimeZone) -> Done<Option<ScheduledSkill>> {
     let plan = deft_engine::stored_schedule(row, host).map_err(|error| app::failure(&error))?;
     Ok(plan.map(|plan| ScheduledSkill {
         zone: plan.zone,

@@ -12,8 +12,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 const PATH: &str = "/callback";
 /// Maximum size of a request head in bytes, and the timeout for one request.
-const MOST_HEAD: usize = 16 * 1024;
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_HEAD_BYTES: usize = 16 * 1024;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The listener for the redirect.
 pub(super) struct Callback {
@@ -51,7 +51,7 @@ impl Callback {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             };
-            let answered = tokio::time::timeout(PATIENCE, answer(stream, state)).await;
+            let answered = tokio::time::timeout(REQUEST_TIMEOUT, answer(stream, state)).await;
             if let Ok(Some(target)) = answered {
                 return format!("{}{target}", self.origin);
             }
@@ -89,7 +89,7 @@ async fn read_head(stream: &mut TcpStream) -> Option<String> {
     let mut part = [0; 2048];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let count = stream.read(&mut part).await.ok()?;
-        if count == 0 || head.len() + count > MOST_HEAD {
+        if count == 0 || head.len() + count > MAX_HEAD_BYTES {
             return None;
         }
         head.extend_from_slice(&part[..count]);

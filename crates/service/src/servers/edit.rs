@@ -19,7 +19,7 @@ pub struct NewServer {
     /// The name.
     pub name: String,
     /// How it is reached.
-    pub reach: Reach,
+    pub address: ServerAddress,
     /// Environment variables of the process.
     pub env: Vec<(String, String)>,
     /// HTTP headers of its requests.
@@ -30,7 +30,7 @@ pub struct NewServer {
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ServerAddress {
     /// Over HTTP, at this URL.
     Url(String),
     /// As a child process.
@@ -73,9 +73,9 @@ pub fn add(workspace: &Workspace, server: &NewServer) -> Done<(ServerAdded, bool
 /// Returns the fields of the server's section.
 fn fields(server: &NewServer) -> Value {
     let mut fields = Map::new();
-    match &server.reach {
-        Reach::Url(url) => drop(fields.insert("url".to_owned(), json!(url))),
-        Reach::Command { program, args } => {
+    match &server.address {
+        ServerAddress::Url(url) => drop(fields.insert("url".to_owned(), json!(url))),
+        ServerAddress::Command { program, args } => {
             fields.insert("command".to_owned(), json!(program));
             if !args.is_empty() {
                 fields.insert("args".to_owned(), json!(args));

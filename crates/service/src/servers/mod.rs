@@ -10,7 +10,7 @@ mod list;
 mod probe;
 mod sign_in;
 
-pub use edit::{NewServer, Reach, add, remove};
+pub use edit::{NewServer, ServerAddress, add, remove};
 pub use import::{ImportOptions, import};
 pub(crate) use import::{allowed_name, server_names};
 pub use list::list;

@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 /// Connects to one server, or to all enabled servers.
 pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnings<ProbeList>> {
     let home = workspace.home()?;
-    let names = chosen(name, &home)?;
+    let names = choose_servers(name, &home)?;
     let store = store::open(&home)?;
     let mut probing = JoinSet::new();
     for name in names {
@@ -47,7 +47,7 @@ pub async fn probe(workspace: &Workspace, name: Option<&str>) -> Done<WithWarnin
         servers,
         disabled: match name {
             Some(_) => Vec::new(),
-            None => disabled(&home),
+            None => disabled_servers(&home),
         },
     };
     Ok(WithWarnings {
@@ -60,7 +60,7 @@ async fn probe_one(opened: CatalogRouter, name: String) -> Option<(ProbeView, Ca
     let probe = Box::pin(opened.router.probe(&name)).await?;
     let class = if probe.error.is_some() {
         // Does not retry the start that has just failed, but returns its failure class.
-        let failed = opened.router.listed().await;
+        let failed = opened.router.list_servers().await;
         failed.first().map(|(_, failure)| failure.class)
     } else {
         None
@@ -111,7 +111,7 @@ fn millis(length: Duration) -> f64 {
 }
 
 /// Returns the servers to probe: the named one, or all enabled ones.
-fn chosen(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
+fn choose_servers(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
     let servers = &home.config.tools.servers;
     match name {
         Some(name) if servers.contains_key(name) => Ok(vec![name.to_owned()]),
@@ -127,7 +127,7 @@ fn chosen(name: Option<&str>, home: &Home) -> Done<Vec<String>> {
     }
 }
 
-fn disabled(home: &Home) -> Vec<String> {
+fn disabled_servers(home: &Home) -> Vec<String> {
     let servers = home.config.tools.servers.iter();
     let disabled = servers.filter(|(_, server)| !server.enabled);
     disabled.map(|(name, _)| name.clone()).collect()

@@ -57,7 +57,7 @@ impl SignIn {
             Ok(pending) => pending,
             Err(failure) => {
                 opened.close().await;
-                return Err(refused(failure));
+                return Err(sign_in_failure(failure));
             }
         };
         Ok(Self {
@@ -96,7 +96,7 @@ impl SignIn {
             Ok(granted) => granted,
             Err(failure) => {
                 self.opened.close().await;
-                return Err(refused(failure));
+                return Err(sign_in_failure(failure));
             }
         };
         let zone = self.home.moment().zone;
@@ -114,7 +114,7 @@ async fn finish(
     opened: CatalogRouter,
     sign_in: SignInView,
 ) -> Done<WithWarnings<SignInResult>> {
-    let failed = opened.router.listed().await.pop();
+    let failed = opened.router.list_servers().await.pop();
     let error = failed.map(|(_, failure)| failure.message);
     let store = store::open(&home)?;
     remember(&*store, &server, error.as_deref()).await;
@@ -138,7 +138,7 @@ pub async fn sign_out(workspace: &Workspace, server: &str) -> Done<SignedOut> {
         return Err(no_such_server(server, &home));
     }
     let opened = CatalogRouter::to_read(&home, workspace.tell).await?;
-    let removed = opened.router.sign_out(server).map_err(refused);
+    let removed = opened.router.sign_out(server).map_err(sign_in_failure);
     opened.close().await;
     let removed = removed?;
     doorbell::ring(&home.path, Ring::Tools);
@@ -198,7 +198,7 @@ fn view(state: &SignInState, now: Timestamp, zone: &TimeZone) -> SignInView {
 }
 
 /// Converts the failure of a sign-in for front ends.
-fn refused(failure: ToolFailure) -> Failure {
+fn sign_in_failure(failure: ToolFailure) -> Failure {
     let is_input = matches!(
         failure.class,
         FailureClass::Invalid | FailureClass::NotFound

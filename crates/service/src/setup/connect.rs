@@ -16,7 +16,7 @@ use crate::runtime;
 use crate::workspace::Workspace;
 
 /// Timeout of the test call: a local model may have to be loaded first.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TEST_CALL_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Enough tokens for one word, even from a model that thinks first.
 const MAX_TOKENS: u32 = 1024;
@@ -56,7 +56,7 @@ pub fn configure(workspace: &Workspace, choice: &ModelChoice) -> Done<SetupModel
 }
 
 /// Returns the model that agents use. With several models and no selection, it is the first one.
-pub fn configured(workspace: &Workspace) -> Done<Option<SetupModel>> {
+pub fn configured_model(workspace: &Workspace) -> Done<Option<SetupModel>> {
     let home = workspace.home()?;
     if let Some(name) = &home.config.agent.llm {
         return Ok(Some(describe(&home, name)));
@@ -106,7 +106,7 @@ pub fn test_model(workspace: &Workspace, name: &str) -> Done<ModelTest> {
     };
     options.retries = 0;
     options.fallback.clear();
-    options.timeout = PATIENCE;
+    options.timeout = TEST_CALL_TIMEOUT;
     let request = ModelRequest {
         messages: vec![Message::User {
             text: "Answer with one word: ready".to_owned(),
@@ -119,7 +119,7 @@ pub fn test_model(workspace: &Workspace, name: &str) -> Done<ModelTest> {
         model: name,
         request: &request,
         listener: None,
-        deadline: Some(PATIENCE),
+        deadline: Some(TEST_CALL_TIMEOUT),
         cancel: CancellationToken::new(),
         tries: None,
     };

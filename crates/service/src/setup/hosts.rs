@@ -9,7 +9,7 @@ use crate::hosts::{self, HostSystem};
 
 /// A file or folder that may belong to another host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct HostPath {
     /// The display name of the host.
     pub(super) title: String,
     pub(super) path: PathBuf,
@@ -18,7 +18,7 @@ pub(super) struct Place {
 }
 
 /// Returns the files that may list MCP servers; they need not exist.
-pub(super) fn server_files(machine: &Machine) -> Vec<Place> {
+pub(super) fn server_files(machine: &Machine) -> Vec<HostPath> {
     let system = match machine.system {
         System::Linux => HostSystem::Linux,
         System::MacOs => HostSystem::MacOs,
@@ -40,7 +40,7 @@ pub(super) fn server_files(machine: &Machine) -> Vec<Place> {
 }
 
 /// Returns the folders that may have skills; they need not exist.
-pub(super) fn skill_folders(machine: &Machine) -> Vec<Place> {
+pub(super) fn skill_folders(machine: &Machine) -> Vec<HostPath> {
     let folders =
         |title| [".claude/skills", ".agents/skills"].map(|path: &str| (title, path.to_owned()));
     places(
@@ -55,10 +55,10 @@ fn places(
     machine: &Machine,
     user: Vec<(&'static str, String)>,
     project: Vec<(&'static str, String)>,
-) -> Vec<Place> {
-    let mut all: Vec<Place> = Vec::new();
+) -> Vec<HostPath> {
+    let mut all: Vec<HostPath> = Vec::new();
     if let Some(home) = &machine.user_home {
-        all.extend(user.into_iter().map(|(title, path)| Place {
+        all.extend(user.into_iter().map(|(title, path)| HostPath {
             title: title.to_owned(),
             path: home.join(path),
             project: false,
@@ -67,7 +67,7 @@ fn places(
     for (title, path) in project {
         let path = machine.folder.join(path);
         if !all.iter().any(|place| place.path == path) {
-            all.push(Place {
+            all.push(HostPath {
                 title: title.to_owned(),
                 path,
                 project: true,

@@ -12,10 +12,10 @@ use super::providers;
 use crate::runtime;
 
 /// Timeout for listing the models of a server, which is on this machine or near it.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const LIST_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Timeout of `crontab -l`.
-const CRONTAB_PATIENCE: Duration = Duration::from_secs(5);
+const CRONTAB_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The conventions of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ async fn ask(places: &[ProviderPlace]) -> Vec<Option<Vec<String>>> {
     let asked: Vec<_> = places
         .iter()
         .cloned()
-        .map(|place| tokio::spawn(async move { list_models(&place, PATIENCE).await }))
+        .map(|place| tokio::spawn(async move { list_models(&place, LIST_TIMEOUT).await }))
         .collect();
     let mut answers = Vec::new();
     for one in asked {
@@ -87,6 +87,6 @@ async fn ask(places: &[ProviderPlace]) -> Vec<Option<Vec<String>>> {
 /// Returns the crontab of the user. `None` if there is none, or `crontab` fails.
 fn crontab() -> Option<String> {
     let program = find_program("crontab")?;
-    let listed = run_program(&program, &["-l"], "", CRONTAB_PATIENCE).ok()?;
+    let listed = run_program(&program, &["-l"], "", CRONTAB_TIMEOUT).ok()?;
     listed.ok.then_some(listed.out)
 }

@@ -15,7 +15,7 @@ mod skills;
 mod tests;
 mod unit;
 
-pub use connect::{configure, configured, key_variable, store_key, test_model};
+pub use connect::{configure, configured_model, key_variable, store_key, test_model};
 pub use discover::{ModelSearch, discover};
 pub use home::{prepare_home, protect_config};
 pub use machine::Machine;

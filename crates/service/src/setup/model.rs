@@ -85,7 +85,7 @@ impl ModelChoice {
         if wish.base_url.is_some() {
             self.base_url.clone_from(&wish.base_url);
         } else if self.key == ModelKey::Absent {
-            return Err(missing(&self.provider, wish));
+            return Err(missing_provider(&self.provider, wish));
         }
         Ok(self)
     }
@@ -188,7 +188,7 @@ pub fn choose(candidates: &[ModelCandidate], wish: &ModelWish) -> Done<Option<Mo
             found.choose(wish.model.as_deref().unwrap_or(proposed))
         }
         (_, None, Some(_)) => server_at_address(wish)?,
-        (None, Some(name), _) => return Err(missing(name, wish)),
+        (None, Some(name), _) => return Err(missing_provider(name, wish)),
         _ if wish.is_empty() => return Ok(None),
         _ => {
             let failure = Failure::input("no_model", "no provider was found for `--model`");
@@ -217,7 +217,7 @@ fn server_at_address(wish: &ModelWish) -> Done<ModelChoice> {
 }
 
 /// The failure for a provider that is named on the command line but was not detected.
-fn missing(name: &str, wish: &ModelWish) -> Failure {
+fn missing_provider(name: &str, wish: &ModelWish) -> Failure {
     if let Some(provider) = KEY_PROVIDERS.iter().find(|one| one.name == name) {
         let variable = provider.variables.first().copied().unwrap_or_default();
         let message = format!("no API key of {} was found", provider.title);

@@ -1,7 +1,7 @@
 //! Providers that deft can use with an API key, and the usual addresses of local model servers.
 //!
 //! Names of models become outdated. They are proposals that the user confirms, and the test call fails if a
-//! model is gone.
+//! model no longer exists.
 
 use deft_llm::ProviderKind;
 

@@ -15,7 +15,7 @@ use super::machine::{Machine, System};
 use crate::workspace::Workspace;
 
 /// Timeout of the service manager, which waits until deft is ready.
-const PATIENCE: Duration = Duration::from_mins(1);
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Maximum size of an existing unit.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -34,7 +34,7 @@ struct Plan {
 /// Returns the existing unit of this home; `None` if it is missing or outdated.
 pub fn find_unit(workspace: &Workspace, machine: &Machine) -> Done<Option<ServiceUnit>> {
     let plan = plan(workspace, machine)?;
-    let Some(effect) = existing(&plan) else {
+    let Some(effect) = existing_effect(&plan) else {
         return Ok(None);
     };
     Ok(Some(unit(machine, &plan, effect)))
@@ -43,7 +43,7 @@ pub fn find_unit(workspace: &Workspace, machine: &Machine) -> Done<Option<Servic
 /// Writes the unit, unless a current one or one of the user exists.
 pub fn write_unit(workspace: &Workspace, machine: &Machine) -> Done<ServiceUnit> {
     let plan = plan(workspace, machine)?;
-    if let Some(effect) = existing(&plan) {
+    if let Some(effect) = existing_effect(&plan) {
         return Ok(unit(machine, &plan, effect));
     }
     if let Some(folder) = plan.path.parent() {
@@ -68,7 +68,7 @@ pub fn start_unit(machine: &Machine, unit: &mut ServiceUnit) {
         ));
         return;
     };
-    match run_program(&found, &args, "", PATIENCE) {
+    match run_program(&found, &args, "", START_TIMEOUT) {
         Ok(done) if done.ok => unit.started = true,
         Ok(done) => {
             let first = done.err.lines().next().unwrap_or("no reason was given");
@@ -79,7 +79,7 @@ pub fn start_unit(machine: &Machine, unit: &mut ServiceUnit) {
 }
 
 /// Returns the effect on an existing unit; `None` if it must be written.
-fn existing(plan: &Plan) -> Option<UnitEffect> {
+fn existing_effect(plan: &Plan) -> Option<UnitEffect> {
     let text = read_text(&plan.path, MAX_BYTES).ok()?;
     if text.contains(&plan.start) {
         return Some(UnitEffect::Unchanged);

@@ -107,7 +107,7 @@ impl SkillCatalog {
         found.ok_or_else(|| unknown_skill(&self.snapshot, name))
     }
 
-    /// Returns the failure for a skill whose file is gone: a tool deleted it, or the file was removed.
+    /// Returns the failure for a skill whose file was removed: a tool deleted it, or the file was removed.
     pub(super) fn missing_file(&self, name: &str, row: &SkillRow) -> Failure {
         if row.standing.disabled == Some(DisabledReason::Deleted) {
             let skill = row.text.skill.clone();
@@ -128,11 +128,13 @@ impl SkillCatalog {
 
     /// Returns all records, by name.
     pub(super) fn records(&self) -> Done<Vec<StoredSkill>> {
-        self.record_rows().map(|row| self.stored(row)).collect()
+        self.record_rows()
+            .map(|row| self.stored_view(row))
+            .collect()
     }
 
     /// Converts a row for output as JSON.
-    pub(super) fn stored(&self, row: &SkillRow) -> Done<StoredSkill> {
+    pub(super) fn stored_view(&self, row: &SkillRow) -> Done<StoredSkill> {
         match &self.home {
             Some(app) => Ok(StoredSkill {
                 replaces_file: self.replaced_file(row),
@@ -241,7 +243,7 @@ impl SkillCatalog {
         };
         let records = app.block_on(app.engine.library().record_skills());
         let records = records.map_err(|error| app::failure(&error))?;
-        Ok((self.snapshot.joined(records), Some(app)))
+        Ok((self.snapshot.join(records), Some(app)))
     }
 }
 

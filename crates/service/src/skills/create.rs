@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use deft_registry::{Options, Snapshot};
 use deft_skillfile::{
-    FileKind, Place, Profile, RESERVED, Severity, is_dotted, is_word, parse, slug,
+    FileKind, FileLocation, Profile, RESERVED, Severity, is_dotted, is_word, parse, slug,
 };
 use serde_json::json;
 
@@ -183,7 +183,7 @@ fn check(file: &PlannedFile) -> Done<()> {
     };
     let (name, folder) = (part(Some(&file.path)), part(file.path.parent()));
     let is_skill_md = FileKind::from_name(&name) == Some(FileKind::SkillMd);
-    let place = Place {
+    let location = FileLocation {
         file: &name,
         folder: &folder,
         domain: Some(folder.as_str())
@@ -194,7 +194,7 @@ fn check(file: &PlannedFile) -> Done<()> {
     } else {
         Profile::Deft
     };
-    let found = parse(&file.content, &place, profile, &system_moment()).diagnostics;
+    let found = parse(&file.content, &location, profile, &system_moment()).diagnostics;
     match found.iter().find(|one| one.severity > Severity::Hint) {
         Some(one) => {
             Err(Failure::input("invalid_value", one.message.clone()).maybe_hint(one.help.clone()))

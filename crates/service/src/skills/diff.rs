@@ -14,7 +14,7 @@ enum Line<'a> {
 }
 
 /// Returns the unified diff of two texts; empty if they are equal.
-pub(super) fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
+pub(super) fn unified_diff(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
     let lines = compare(&lines(old), &lines(new));
     let is_change = |line: &Line<'_>| !matches!(line, Line::Same(_));
     let changes: Vec<usize> = (0..lines.len())
@@ -136,7 +136,7 @@ mod tests {
     fn a_change_has_a_few_lines_around_it() {
         let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
         let new = "1\n2\n3\n4\nfive\n6\n7\n8\n9\n10";
-        let diff = unified(old, new, "a", "b");
+        let diff = unified_diff(old, new, "a", "b");
         let expected = "--- a\n+++ b\n@@ -2,8 +2,9 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n 9\n+10\n\
                         \\ No newline at end of file\n";
         assert_eq!(diff, expected);
@@ -146,9 +146,9 @@ mod tests {
     fn far_changes_are_apart_and_equal_texts_have_none() {
         let old: String = (1..=30).map(|n| format!("{n}\n")).collect();
         let new = old.replacen("2\n", "", 1).replace("29\n", "29\nx\n");
-        let diff = unified(&old, &new, "a", "b");
+        let diff = unified_diff(&old, &new, "a", "b");
         assert_eq!(diff.matches("@@ -").count(), 2, "{diff}");
-        assert_eq!(unified(&old, &old, "a", "b"), "");
-        assert!(unified("", "a\n", "a", "b").contains("@@ -0,0 +1,1 @@\n+a\n"));
+        assert_eq!(unified_diff(&old, &old, "a", "b"), "");
+        assert!(unified_diff("", "a\n", "a", "b").contains("@@ -0,0 +1,1 @@\n+a\n"));
     }
 }

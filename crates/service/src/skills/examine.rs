@@ -13,7 +13,7 @@ use super::catalog::SkillCatalog;
 use super::finding::{Finding, locate};
 use super::surroundings::check_surroundings;
 use crate::library::Library;
-use crate::words::counted;
+use crate::words::format_count;
 use crate::workspace::Workspace;
 
 /// Folders in which other hosts keep skills.
@@ -216,7 +216,7 @@ fn check_roots(library: &Library, snapshot: &Snapshot) -> Vec<SkillsCheck> {
             .count();
         let path = root.display();
         if root.is_dir() {
-            let message = format!("{} in {path}", counted(count, "skill"));
+            let message = format!("{} in {path}", format_count(count, "skill"));
             return check("skills.root", true, message, None);
         }
         let message = format!("Skills directory not found: {path}");
@@ -229,7 +229,7 @@ fn check_roots(library: &Library, snapshot: &Snapshot) -> Vec<SkillsCheck> {
         let count = loaded
             .filter(|loaded| loaded.path.as_ref().is_some_and(below))
             .count();
-        let message = format!("{} in {}", counted(count, "agent"), root.display());
+        let message = format!("{} in {}", format_count(count, "agent"), root.display());
         check("agents.root", true, message, None)
     };
     let folders = library.options.agents.iter().filter(|root| root.is_dir());

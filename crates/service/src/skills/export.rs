@@ -134,7 +134,7 @@ impl Export {
     /// Returns the content of the only file; fails if there are several.
     pub fn only_text(&self) -> Done<String> {
         let [only] = self.files.as_slice() else {
-            let count = crate::words::counted(self.files.len(), "file");
+            let count = crate::words::format_count(self.files.len(), "file");
             return Err(
                 Failure::input("many_files", format!("{count} cannot be printed as one"))
                     .hint("`--to DIR` writes them, `--json` prints them in one document"),
@@ -176,7 +176,7 @@ impl Export {
         let file = convert(&loaded.skill, dialect)?;
         let below = file.path.parent().unwrap_or(Path::new("")).to_path_buf();
         self.files.push(file);
-        let mut lost = lost(&loaded.skill, dialect);
+        let mut lost = lost_parts(&loaded.skill, dialect);
         if to_folder && dialect == ExportDialect::AgentSkills {
             self.copy_siblings(loaded, &below);
         } else {
@@ -284,7 +284,7 @@ fn cannot(skill: &Skill, dialect: ExportDialect) -> Failure {
 }
 
 /// Returns the parts of the skill that the dialect cannot express.
-fn lost(skill: &Skill, dialect: ExportDialect) -> Vec<String> {
+fn lost_parts(skill: &Skill, dialect: ExportDialect) -> Vec<String> {
     let open = &skill.open;
     let license = ("license", open.license.is_some());
     let compatibility = ("compatibility", open.compatibility.is_some());

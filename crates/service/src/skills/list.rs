@@ -79,7 +79,7 @@ impl SkillCatalog {
         let Some(router) = self.router().filter(|_| !is_for_files) else {
             return Ok(Default::default());
         };
-        let (mut skills, mut refused) = remote::known(router, &self.grants()?, &self.snapshot);
+        let (mut skills, mut refused) = remote::list_known(router, &self.grants()?, &self.snapshot);
         skills.retain(|skill| {
             let all = format!("{} {}", skill.id, skill.description).to_lowercase();
             let mut words = query.words.iter();

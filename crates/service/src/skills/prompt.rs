@@ -6,7 +6,7 @@ use deft_config::system_moment;
 use deft_model::SkillId;
 use deft_registry::discovery::{ListedSkill, available_skills, listing, skill_tool};
 use deft_registry::{MAX_FILE_BYTES, Snapshot, read_regular};
-use deft_skillfile::{Place, Profile, parse};
+use deft_skillfile::{FileLocation, Profile, parse};
 use deft_wire::skill_files::{SchemaDocument, SkillPrompt, SkillTool};
 use deft_wire::{Done, Failure};
 
@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 
 /// Returns the list of skills for a prompt, with at most `budget` characters.
 pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
-    let list = listing(&offered(workspace)?, budget);
+    let list = listing(&offered_snapshot(workspace)?, budget);
     let ids = |ids: &[SkillId]| ids.iter().map(ToString::to_string).collect();
     Ok(SkillPrompt {
         listed: ids(&list.listed),
@@ -26,7 +26,7 @@ pub fn prompt(workspace: &Workspace, budget: usize) -> Done<SkillPrompt> {
 
 /// Returns the `skill` tool.
 pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
-    let tool = skill_tool(&offered(workspace)?).ok_or_else(|| {
+    let tool = skill_tool(&offered_snapshot(workspace)?).ok_or_else(|| {
         let message = "no skills, so the `skill` tool is not offered";
         Failure::input("no_skills", message)
     })?;
@@ -38,7 +38,7 @@ pub fn prompt_tool(workspace: &Workspace) -> Done<SkillTool> {
 }
 
 /// Returns the skills of files and records.
-fn offered(workspace: &Workspace) -> Done<Snapshot> {
+fn offered_snapshot(workspace: &Workspace) -> Done<Snapshot> {
     Ok(SkillCatalog::open(workspace)?.into_joined()?.0)
 }
 
@@ -77,12 +77,12 @@ fn entry(folder: &Path) -> Done<(String, String, PathBuf)> {
     })?;
     let bytes = read_regular(&path, MAX_FILE_BYTES)
         .map_err(|problem| Failure::file(&path, "read", &problem))?;
-    let place = Place {
+    let location = FileLocation {
         file: name(&path),
         folder: name(&resolved),
         domain: None,
     };
-    let parsed = parse(&bytes, &place, Profile::AgentSkills, &system_moment());
+    let parsed = parse(&bytes, &location, Profile::AgentSkills, &system_moment());
     let text = |key: &str| {
         let properties = parsed.properties.as_ref()?;
         properties.get(key)?.as_str().map(str::to_owned)

@@ -30,7 +30,7 @@ pub fn is_remote(name: &str) -> bool {
 }
 
 /// Returns the known skills of servers, and those that cannot be used.
-pub(super) fn known(
+pub(super) fn list_known(
     router: &Router,
     grants: &[Grant],
     local: &Snapshot,

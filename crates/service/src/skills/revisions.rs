@@ -4,7 +4,7 @@ use deft_store::UsedRevision;
 use deft_wire::stats::{RevisionDocument, RevisionList, RevisionView};
 use deft_wire::{Done, Failure};
 
-use super::diff::unified;
+use super::diff::unified_diff;
 use crate::app::{self, App};
 use crate::store;
 
@@ -58,7 +58,7 @@ pub fn revision(
     let diff = match base {
         Some(base) => {
             let before = self::text(app, &skill, base)?;
-            Some(unified(&before, &text, short(base), short(known[at])))
+            Some(unified_diff(&before, &text, short(base), short(known[at])))
         }
         None => None,
     };

@@ -18,7 +18,7 @@ pub struct SkillPage {
     pub skill: SkillView,
     /// The skill as a page of text; `None` for a record.
     pub manual: Option<String>,
-    /// The end of its backoff in the skill's zone; `None` if it is over.
+    /// The end of its backoff in the skill's zone; `None` if it has ended.
     pub backs_off_until: Option<String>,
     /// The time of its last run, for a record.
     pub last_run: Option<String>,
@@ -34,14 +34,14 @@ impl SkillCatalog {
         match self.look_up(name)? {
             NamedSkill::Record(row) => self.record_page(&row),
             NamedSkill::File(loaded, _) => self.file_page(&loaded),
-            NamedSkill::Gone(row) => Err(self.missing_file(name, &row)),
+            NamedSkill::FileMissing(row) => Err(self.missing_file(name, &row)),
         }
     }
 
     fn record_page(&self, row: &SkillRow) -> Done<SkillPage> {
         let (standing, zone) = (&row.standing, &self.moment().zone);
         Ok(SkillPage {
-            skill: SkillView::Stored(Box::new(self.stored(row)?)),
+            skill: SkillView::Stored(Box::new(self.stored_view(row)?)),
             manual: None,
             backs_off_until: self.backoff(standing, zone),
             last_run: standing.last_run_at.map(|at| deft_schedule::show(at, zone)),

@@ -51,14 +51,14 @@ pub enum DeletedFrom {
 pub fn enable(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().enable(name));
-    switched(app, row)
+    switch_result(app, row)
 }
 
 /// Disables a skill.
 pub fn disable(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().disable(name));
-    switched(app, row)
+    switch_result(app, row)
 }
 
 /// Removes the overlay of a file skill, so that its file is in effect again.
@@ -66,7 +66,7 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     let app = App::standing(workspace)?;
     let row = app.block_on(app.engine.library().restore_file(name));
     match row.transpose() {
-        Some(row) => switched(app, row),
+        Some(row) => switch_result(app, row),
         None => {
             let message = format!("no assistant has changed the file skill `{name}`");
             Err(Failure::input("unchanged", message)
@@ -75,7 +75,7 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
     }
 }
 
-fn switched(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
+fn switch_result(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
     let row = row.map_err(|error| app::failure(&error))?;
     let switched_off = switched_off(&app, &row);
     let mut missing_tools = missing_tools(&row, app.engine.router());
@@ -93,7 +93,7 @@ fn switched(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
 fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     let library = app.engine.library();
     // A plan that cannot be read is reported when the skill runs.
-    let pinned = app.block_on(library.pinned(&row.text.skill, &row.text.revision));
+    let pinned = app.block_on(library.find_pinned(&row.text.skill, &row.text.revision));
     let mut tools: BTreeSet<&str> = row.text.required_tools.iter().map(String::as_str).collect();
     if let Ok(pinned) = &pinned {
         tools.extend(pinned.plan.tools());
@@ -150,7 +150,7 @@ pub fn find_deletion(workspace: &Workspace, name: &str) -> Done<Deletion> {
     let found = app.block_on(app.engine.library().look_up_target(&target));
     app.close();
     match found.map_err(|error| app::failure(&error))? {
-        NamedSkill::Record(row) | NamedSkill::Gone(row) => Ok(record_deletion(row)),
+        NamedSkill::Record(row) | NamedSkill::FileMissing(row) => Ok(record_deletion(row)),
         NamedSkill::File(loaded, _) => Err(not_ours(&loaded.path)),
     }
 }
@@ -160,7 +160,7 @@ fn find_record(workspace: &Workspace, name: &str) -> Done<Option<SkillRow>> {
     let catalog = SkillCatalog::open(workspace)?;
     Ok(match catalog.choose(name) {
         Some(NamedSkill::Record(row)) => Some(row),
-        Some(NamedSkill::File(..) | NamedSkill::Gone(_)) | None => None,
+        Some(NamedSkill::File(..) | NamedSkill::FileMissing(_)) | None => None,
     })
 }
 

@@ -8,7 +8,8 @@ use deft_registry::{
     FileReport, MAX_FILE_BYTES, Options, Snapshot, State, read_regular, refusal, skill_mds,
 };
 use deft_skillfile::{
-    Diagnostic, Document, FileKind, Moment, Place, Profile, Rule, Severity, has_errors, parse,
+    Diagnostic, Document, FileKind, FileLocation, Moment, Profile, Rule, Severity, has_errors,
+    parse,
 };
 use deft_wire::diagnostic::ValidatedFile;
 use deft_wire::{Done, Failure};
@@ -204,7 +205,7 @@ fn read_content(
     let folder = folder_of(path);
     let parent = folder.as_deref();
     let is_skill_md = FileKind::from_name(file) == Some(FileKind::SkillMd);
-    let place = Place {
+    let location = FileLocation {
         file,
         folder: parent.unwrap_or_default(),
         domain: parent.filter(|_| !is_skill_md),
@@ -218,7 +219,7 @@ fn read_content(
     };
     match content {
         Ok(bytes) => {
-            let parsed = parse(bytes, &place, profile, moment);
+            let parsed = parse(bytes, &location, profile, moment);
             if matches!(parsed.document, Some(Document::Domain(_))) {
                 draft.dialect = "domain";
             }

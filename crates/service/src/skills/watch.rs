@@ -48,7 +48,7 @@ impl SkillWatch {
 
     /// Returns why files are polled; `None` if the system reports changes.
     pub fn polling_reason(&self) -> Option<String> {
-        match self.registry.watching() {
+        match self.registry.watch_mode() {
             WatchMode::Events => None,
             WatchMode::Polling(reason) => Some(reason.clone()),
         }

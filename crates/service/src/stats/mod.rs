@@ -19,7 +19,7 @@ use crate::app::App;
 const DAYS: u32 = 30;
 
 /// The maximum number of days.
-const MOST_DAYS: u32 = 366;
+const MAX_DAYS: u32 = 366;
 
 /// A range of days up to today, in the zone of deft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ struct Days {
 impl Days {
     fn last(app: &App, days: Option<u32>) -> Done<Self> {
         let to = Timestamp::now().to_zoned(app.zone.clone()).date();
-        let before = days.unwrap_or(DAYS).clamp(1, MOST_DAYS) - 1;
+        let before = days.unwrap_or(DAYS).clamp(1, MAX_DAYS) - 1;
         let from = to.checked_sub(Span::new().days(i64::from(before)));
         let from = from.map_err(|problem| Failure::internal("engine", problem.to_string()))?;
         Ok(Self { from, to })

@@ -15,7 +15,7 @@ use crate::store;
 /// Returns the costs of models on each of the last `days`.
 pub fn spending(app: &App, days: Option<u32>) -> Done<SpendStats> {
     let days = Days::last(app, days)?;
-    let rows = app.engine.store().spent(SpentFilter::default());
+    let rows = app.engine.store().list_spent(SpentFilter::default());
     let rows = app.block_on(rows).map_err(|error| store::failure(&error))?;
     let mut found: BTreeMap<Date, Vec<ScopeSpend>> = BTreeMap::new();
     for row in rows {

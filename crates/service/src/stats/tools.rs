@@ -13,10 +13,10 @@ use crate::app::App;
 use crate::runs::{events_after, newest_event};
 
 /// The default number of newest events to read.
-const NEWEST: u32 = 20_000;
+const DEFAULT_EVENTS: u32 = 20_000;
 
 /// The maximum number of events to read, which takes about a second.
-const MOST: u32 = 200_000;
+const MAX_EVENTS: u32 = 200_000;
 
 /// Number of events read at once.
 const PAGE: u32 = 2_000;
@@ -25,7 +25,7 @@ const PAGE: u32 = 2_000;
 /// home, so only the newest are counted, and the result says whether there are more.
 pub fn tools(app: &App, events: Option<u32>) -> Done<ToolStats> {
     let mut counts = CallCounts::default();
-    let most = u64::from(events.unwrap_or(NEWEST).clamp(1, MOST));
+    let most = u64::from(events.unwrap_or(DEFAULT_EVENTS).clamp(1, MAX_EVENTS));
     app.block_on(async {
         let mut after = newest_event(app).await?.saturating_sub(most);
         // Older events may have been deleted with their runs.

@@ -21,7 +21,7 @@ use crate::workspace::Workspace;
 use crate::{approvals, budget, listener, schedule, skills, store};
 
 /// Maximum number of fires to show.
-const MOST_FIRES: usize = 5;
+const MAX_FIRES: usize = 5;
 
 /// How long data from files is cached, unless the store changes.
 const FILES: Duration = Duration::from_secs(10);
@@ -45,7 +45,7 @@ struct FileState {
 }
 
 /// Timeout of the store. Load balancers time out after a second or more, and then show no reason.
-const STORE_PATIENCE: Duration = Duration::from_secs(1);
+const STORE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Returns why a daemon is not ready; empty if it is. Skills are loaded before a daemon answers any request.
 pub async fn obstacles(app: &App) -> Vec<String> {
@@ -61,7 +61,7 @@ pub async fn obstacles(app: &App) -> Vec<String> {
 
 /// Returns why the store cannot be used. The error itself is only logged, because the reasons are public.
 async fn store_obstacle(answer: Answer<'_, u64>) -> Option<&'static str> {
-    match tokio::time::timeout(STORE_PATIENCE, answer).await {
+    match tokio::time::timeout(STORE_TIMEOUT, answer).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {
             tracing::warn!(%error, "the health check of the store failed");
@@ -108,7 +108,7 @@ impl StatusReader {
             limits || scope.used.scope == SpendSubject::All
         };
         let (active, active_total) = runs::active(app)?;
-        let (failed, failed_total) = runs::failed(app, now)?;
+        let (failed, failed_total) = runs::failed_runs(app, now)?;
         let mut approvals = approvals::list(app, false)?;
         approvals.sort_by_key(|approval| approval.asked_at);
         Ok(StatusView {
@@ -124,7 +124,7 @@ impl StatusReader {
             next: next
                 .into_iter()
                 .filter(|fire| fire.at >= now)
-                .take(MOST_FIRES)
+                .take(MAX_FIRES)
                 .collect(),
             active,
             active_total,

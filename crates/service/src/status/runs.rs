@@ -11,7 +11,7 @@ use crate::app::{self, App};
 use crate::{runs, store};
 
 /// Maximum number of runs to show of each kind.
-const MOST_RUNS: u32 = 5;
+const MAX_RUNS: u32 = 5;
 
 /// Maximum age of failures to show.
 const RECENT: SignedDuration = SignedDuration::from_hours(24);
@@ -43,7 +43,7 @@ fn active_run(app: &App, row: &RunRow) -> Done<ActiveRun> {
 
 /// Returns the newest failed runs of the last day, and their total number. Chats are excluded, because they
 /// show their own failures.
-pub(super) fn failed(app: &App, now: Timestamp) -> Done<(Vec<FailedRun>, u64)> {
+pub(super) fn failed_runs(app: &App, now: Timestamp) -> Done<(Vec<FailedRun>, u64)> {
     let filter = RunFilter {
         outcomes: vec![
             Outcome::Error,
@@ -74,7 +74,7 @@ fn read(app: &App, filter: RunFilter) -> Done<(Vec<RunRow>, u64)> {
     let total = app.block_on(store.count_runs(filter.clone()));
     let total = total.map_err(|error| store::failure(&error))?;
     let filter = RunFilter {
-        limit: Some(MOST_RUNS),
+        limit: Some(MAX_RUNS),
         ..filter
     };
     let rows = app.block_on(store.runs(filter));

@@ -10,8 +10,8 @@ use deft_registry::read_regular;
 use deft_wire::{Done, Failure};
 
 /// Maximum size of one file, and of all files of a message, in bytes.
-const MOST_BYTES: u64 = 200_000;
-const MOST_IN_ALL: u64 = 500_000;
+const MAX_BYTES: u64 = 200_000;
+const MAX_TOTAL_BYTES: u64 = 500_000;
 
 /// Prefixes of image files: PNG, JPEG, GIF, and the container of WebP.
 const IMAGES: [&[u8]; 4] = [b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF"];
@@ -56,14 +56,14 @@ pub fn attach(text: &str, folder: &Path, user_home: Option<&Path>) -> Done<Attac
         let content = read(&name, &path)?;
         let bytes = content.len() as u64;
         in_all += bytes;
-        if in_all > MOST_IN_ALL {
+        if in_all > MAX_TOTAL_BYTES {
             let message = format!(
                 "the attached files exceed {} in total",
-                kilobytes(MOST_IN_ALL)
+                kilobytes(MAX_TOTAL_BYTES)
             );
             return Err(Failure::input("attachment", message).hint("attach fewer of them"));
         }
-        attached.text.push_str(&fenced(&name, &content));
+        attached.text.push_str(&fence_file(&name, &content));
         attached.files.push(AttachedFile { path: name, bytes });
     }
     Ok(attached)
@@ -140,17 +140,17 @@ fn resolve(name: &str, folder: &Path, user_home: Option<&Path>) -> PathBuf {
 fn read(name: &str, path: &Path) -> Done<String> {
     let failed = |message: String| Failure::input("attachment", message);
     let size = path.metadata().map_or(0, |data| data.len());
-    if size > MOST_BYTES {
+    if size > MAX_BYTES {
         let message = format!(
             "`{name}` has {}; at most {} can be attached",
             kilobytes(size),
-            kilobytes(MOST_BYTES)
+            kilobytes(MAX_BYTES)
         );
         return Err(
             failed(message).hint("attach a part of it, or let the agent read it with a tool")
         );
     }
-    let content = read_regular(path, MOST_BYTES);
+    let content = read_regular(path, MAX_BYTES);
     let content = content.map_err(|why| failed(format!("cannot read `{name}`: {why}")))?;
     if IMAGES.iter().any(|image| content.starts_with(image)) {
         let message = format!("`{name}` is an image; images cannot be attached");
@@ -165,7 +165,7 @@ fn read(name: &str, path: &Path) -> Done<String> {
 }
 
 /// Formats a file for a model. The fence is longer than any fence in the file.
-fn fenced(name: &str, content: &str) -> String {
+fn fence_file(name: &str, content: &str) -> String {
     let longest = content.split(|c| c != '`').map(str::len).max();
     let fence = "`".repeat(longest.unwrap_or(0).max(2) + 1);
     let content = content.trim_end_matches('\n');

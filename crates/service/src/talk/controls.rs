@@ -3,11 +3,11 @@
 use deft_wire::Failure;
 
 use super::host::Host;
-use super::{ChatControls, ChatModel, Later, Talk, UndoneExchange};
+use super::{ChatControls, ChatModel, Talk, TalkFuture, UndoneExchange};
 use crate::app::failure;
 
 impl ChatControls for Host {
-    fn models<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<ChatModel>> {
+    fn models<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, Vec<ChatModel>> {
         Box::pin(async move {
             let agents = self.engine.agents();
             let usual = agents.model_for(agent).ok();
@@ -22,7 +22,7 @@ impl ChatControls for Host {
         })
     }
 
-    fn chosen_model<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<String>> {
+    fn chosen_model<'a>(&'a self, conversation: &'a str) -> TalkFuture<'a, Option<String>> {
         Box::pin(async move {
             let chosen = self.engine.model_of_conversation(conversation).await;
             let chosen = chosen.map_err(|error| failure(&error))?;
@@ -32,9 +32,9 @@ impl ChatControls for Host {
         })
     }
 
-    fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>> {
+    fn undo<'a>(&'a self, conversation: &'a str) -> TalkFuture<'a, Option<UndoneExchange>> {
         Box::pin(async move {
-            if !self.unanswered(conversation).await?.is_empty() {
+            if !self.unanswered_messages(conversation).await?.is_empty() {
                 let message = "an answer in this conversation is unfinished";
                 return Err(Failure::input("unanswered", message).hint("`/stop` stops it"));
             }

@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use super::live::EventForwarder;
 use super::{
-    AnswerState, Attention, Conversation, DecidedQuestion, Later, Listener, Live, OpenRun, Say,
-    Talk, UnansweredMessage, live,
+    AnswerState, Attention, Conversation, DecidedQuestion, Listener, Live, NewChatMessage, OpenRun,
+    Talk, TalkFuture, UnansweredMessage, live,
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
@@ -27,7 +27,7 @@ use deft_wire::chat::{ChatAnswer, ChatMessage, ConversationView, PromptView};
 use deft_wire::{Done, Failure};
 
 /// Maximum number of messages of a conversation that are read.
-const MOST_MESSAGES: u32 = 10_000;
+const MAX_MESSAGES: u32 = 10_000;
 
 /// Returns the chats of a home.
 pub fn host(app: &App) -> Arc<dyn Talk> {
@@ -47,8 +47,13 @@ pub(super) struct Host {
 }
 
 impl Host {
-    async fn answer(&self, say: Say, attention: Attention, listener: Listener) -> Done<ChatAnswer> {
-        let asked = deft_engine::Say {
+    async fn answer(
+        &self,
+        say: NewChatMessage,
+        attention: Attention,
+        listener: Listener,
+    ) -> Done<ChatAnswer> {
+        let asked = deft_engine::NewChatMessage {
             conversation: say.conversation,
             agent: say.agent,
             channel: say.channel,
@@ -94,7 +99,7 @@ impl Host {
         let hears = Arc::clone(&teller);
         let attention = Attention {
             admitted: Some(started),
-            hear: Some(Arc::new(move |delta| hears.hear(delta))),
+            listener: Some(Arc::new(move |delta| hears.handle_delta(delta))),
             ..attention
         };
         let said = teller.follow(events, work(attention)).await;
@@ -111,14 +116,14 @@ impl Host {
 
     async fn find(&self, id: &str) -> Done<Option<Conversation>> {
         let store = self.engine.store();
-        if let Some(row) = store.conversation(id).await.map_err(stored)? {
+        if let Some(row) = store.conversation(id).await.map_err(store_failure)? {
             return self.whole(row).await.map(Some);
         }
         let all = ConversationFilter {
             archived: true,
             ..ConversationFilter::default()
         };
-        let rows = store.conversations(all).await.map_err(stored)?;
+        let rows = store.conversations(all).await.map_err(store_failure)?;
         let describe = |row: &ConversationRow| (row.id.clone(), row.title.clone());
         match IdKind::Conversation.find(id, rows, describe)? {
             Some(row) => self.whole(row).await.map(Some),
@@ -129,7 +134,7 @@ impl Host {
     /// Returns a conversation with the state of its last run.
     async fn whole(&self, row: ConversationRow) -> Done<Conversation> {
         let run = match &row.run {
-            Some(run) => self.engine.store().run(run).await.map_err(stored)?,
+            Some(run) => self.engine.store().run(run).await.map_err(store_failure)?,
             None => None,
         };
         let open = run.filter(|run| run.status != RunStatus::Done);
@@ -154,7 +159,12 @@ impl Host {
             suffix: Some(suffix.clone()),
             ..SpentFilter::default()
         };
-        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let rows = self
+            .engine
+            .store()
+            .list_spent(filter)
+            .await
+            .map_err(store_failure)?;
         let scope = |row: SpentRow| {
             Ok(ScopeUsage {
                 scope: read_word("the ledger", row.scope.trim_end_matches(&suffix))?,
@@ -171,17 +181,22 @@ impl Host {
         Ok(Spending {
             day: day.to_string(),
             scopes: rows.into_iter().map(scope).collect::<Done<_>>()?,
-            paused: self.paused().await?,
+            paused: self.paused_agents().await?,
         })
     }
 
     /// Returns the agents that are paused, including those paused on an earlier day.
-    async fn paused(&self) -> Done<Vec<PausedAgent>> {
+    async fn paused_agents(&self) -> Done<Vec<PausedAgent>> {
         let filter = SpentFilter {
             prefix: Some(SpendSubject::Agent(String::new()).to_string()),
             ..SpentFilter::default()
         };
-        let rows = self.engine.store().spent(filter).await.map_err(stored)?;
+        let rows = self
+            .engine
+            .store()
+            .list_spent(filter)
+            .await
+            .map_err(store_failure)?;
         let name = |row: &SpentRow| match SpendScope::from_name(&row.scope)?.subject {
             SpendSubject::Agent(agent) => Some(agent),
             SpendSubject::All | SpendSubject::Skill(_) | SpendSubject::Run(_) => None,
@@ -208,13 +223,21 @@ impl Host {
 }
 
 impl Talk for Host {
-    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
+    fn say(
+        &self,
+        say: NewChatMessage,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer> {
         Box::pin(self.answer(say, attention, listener))
     }
 
-    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
+    fn unanswered_messages<'a>(
+        &'a self,
+        conversation: &'a str,
+    ) -> TalkFuture<'a, Vec<UnansweredMessage>> {
         Box::pin(async move {
-            let found = self.engine.unanswered(conversation).await;
+            let found = self.engine.unanswered_messages(conversation).await;
             let found = found.map_err(|error| failure(&error))?;
             let found = found.into_iter().map(|one| UnansweredMessage {
                 run: one.run.id,
@@ -230,20 +253,25 @@ impl Talk for Host {
         })
     }
 
-    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
+    fn go_on(
+        &self,
+        run: RunId,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer> {
         Box::pin(self.follow(attention, listener, move |attention| {
-            Box::pin(async move { self.engine.go_on(&run, attention).await })
+            Box::pin(async move { self.engine.resume_chat(&run, attention).await })
         }))
     }
 
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()> {
+    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let seen = self.engine.see_to_answer(&answer.run, to).await;
             seen.map_err(|error| failure(&error))
         })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()> {
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let notice = Notice {
                 kind: NoticeKind::Answer,
@@ -260,30 +288,30 @@ impl Talk for Host {
         })
     }
 
-    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()> {
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let left = self.engine.tell_question(&question, to).await;
             left.map(drop).map_err(|error| failure(&error))
         })
     }
 
-    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()> {
+    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let stopped = self.engine.cancel(run, by).await;
             stopped.map(drop).map_err(|error| failure(&error))
         })
     }
 
-    fn prompt(&self, say: Say) -> Later<'_, PromptView> {
+    fn prompt(&self, say: NewChatMessage) -> TalkFuture<'_, PromptView> {
         Box::pin(async move {
-            let asked = deft_engine::Say {
+            let asked = deft_engine::NewChatMessage {
                 conversation: say.conversation,
                 agent: say.agent,
                 channel: say.channel,
                 text: say.text,
                 alone: say.alone,
                 model: say.model,
-                ..deft_engine::Say::default()
+                ..deft_engine::NewChatMessage::default()
             };
             let shown = self.engine.show_prompt(&asked).await;
             shown.map_err(|error| failure(&error))
@@ -295,10 +323,10 @@ impl Talk for Host {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<DecidedQuestion>> {
+    ) -> TalkFuture<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let row = self.engine.store().approval(approval).await;
-            let Some(row) = row.map_err(stored)? else {
+            let Some(row) = row.map_err(store_failure)? else {
                 return Ok(None);
             };
             let question = row.asked.message.clone();
@@ -323,11 +351,11 @@ impl Talk for Host {
         })
     }
 
-    fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
+    fn skills<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, Vec<(String, String)>> {
         Box::pin(async move { Ok(self.engine.skills_of(agent).await) })
     }
 
-    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()> {
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let Err(unable) = self.engine.check_model(agent) else {
                 return Ok(());
@@ -340,7 +368,7 @@ impl Talk for Host {
         })
     }
 
-    fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {
+    fn check_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let checked = self.engine.check_agent(agent);
             checked.map_err(|error| failure(&error))
@@ -351,7 +379,7 @@ impl Talk for Host {
         &'a self,
         channel: Option<&'a str>,
         limit: Option<u32>,
-    ) -> Later<'a, Vec<ConversationView>> {
+    ) -> TalkFuture<'a, Vec<ConversationView>> {
         Box::pin(async move {
             let filter = ConversationFilter {
                 channel: channel.map(str::to_owned),
@@ -359,19 +387,22 @@ impl Talk for Host {
                 ..ConversationFilter::default()
             };
             let rows = self.engine.store().conversations(filter).await;
-            let rows = rows.map_err(stored)?;
+            let rows = rows.map_err(store_failure)?;
             Ok(rows.into_iter().map(conversation).collect())
         })
     }
 
-    fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>> {
+    fn conversation<'a>(&'a self, id: &'a str) -> TalkFuture<'a, Option<Conversation>> {
         Box::pin(self.find(id))
     }
 
-    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>> {
+    fn messages<'a>(&'a self, id: &'a str) -> TalkFuture<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let store = self.engine.store();
-            let rows = store.messages(id, 0, MOST_MESSAGES).await.map_err(stored)?;
+            let rows = store
+                .messages(id, 0, MAX_MESSAGES)
+                .await
+                .map_err(store_failure)?;
             let messages = rows.into_iter().map(|row| ChatMessage {
                 role: row.role.into(),
                 conversation: row.conversation,
@@ -387,33 +418,36 @@ impl Talk for Host {
         })
     }
 
-    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>> {
+    fn search<'a>(&'a self, words: &'a str, limit: u32) -> TalkFuture<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let hits = self.engine.store().search_conversations(words, limit).await;
-            let messages = hits.map_err(stored)?.into_iter().map(|hit| ChatMessage {
-                role: hit.role.into(),
-                conversation: hit.conversation,
-                seq: hit.seq,
-                text: hit.snippet,
-                at: hit.at,
-            });
+            let messages = hits
+                .map_err(store_failure)?
+                .into_iter()
+                .map(|hit| ChatMessage {
+                    role: hit.role.into(),
+                    conversation: hit.conversation,
+                    seq: hit.seq,
+                    text: hit.snippet,
+                    at: hit.at,
+                });
             Ok(messages.collect())
         })
     }
 
-    fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool> {
+    fn delete<'a>(&'a self, id: &'a str) -> TalkFuture<'a, bool> {
         Box::pin(async move {
             trash::put_conversation(&self.engine, &self.home, id).await?;
             let deleted = self.engine.store().delete_conversation(id).await;
-            deleted.map_err(stored)
+            deleted.map_err(store_failure)
         })
     }
 
-    fn spending(&self) -> Later<'_, Spending> {
+    fn spending(&self) -> TalkFuture<'_, Spending> {
         Box::pin(self.spent_today())
     }
 
-    fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool> {
+    fn resume_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, bool> {
         Box::pin(async move {
             let resumed = self.engine.agents().resume_agent(agent).await;
             resumed.map_err(|error| failure(&error))
@@ -421,7 +455,7 @@ impl Talk for Host {
     }
 }
 
-fn stored(error: deft_store::Error) -> Failure {
+fn store_failure(error: deft_store::Error) -> Failure {
     failure(&deft_engine::Error::from(error))
 }
 

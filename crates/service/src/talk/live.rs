@@ -43,7 +43,7 @@ impl EventForwarder {
     }
 
     /// Passes on a piece of an answer.
-    pub(super) fn hear(&self, delta: Delta) {
+    pub(super) fn handle_delta(&self, delta: Delta) {
         self.catch_up();
         if let Some(live) = piece(delta) {
             (self.listener)(live);
@@ -390,7 +390,7 @@ mod tests {
         let work = async {
             run.set(RunId::new("run_1")).unwrap();
             publish("run_1", "first");
-            teller.hear(Delta::Text("words".to_owned()));
+            teller.handle_delta(Delta::Text("words".to_owned()));
             publish("run_1", "second");
             tokio::task::yield_now().await;
             publish("run_2", "not ours");

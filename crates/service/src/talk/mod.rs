@@ -30,7 +30,7 @@ use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, ConversationView, Prom
 use crate::ask::{Answer, Question, Response};
 #[cfg(test)]
 use crate::ask::{Operation, StepPath};
-use crate::words::counted;
+use crate::words::format_count;
 
 pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
@@ -39,14 +39,14 @@ pub use host::host;
 pub use request::{find_conversation, resume_and_wait, say_and_wait};
 
 /// The future of a result.
-pub type Later<'a, T> = Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>;
+pub type TalkFuture<'a, T> = Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>;
 
 /// Receives live events during the work on an answer.
 pub type Listener = Arc<dyn Fn(Live) + Send + Sync>;
 
 /// A message of a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Say {
+pub struct NewChatMessage {
     /// The conversation it belongs to; `None` starts a new one.
     pub conversation: Option<String>,
     /// The agent that answers.
@@ -70,7 +70,7 @@ pub struct Say {
 /// Formats the usage of a chat for display.
 pub fn describe_usage(usage: &ChatUsage) -> String {
     let calls = usize::try_from(usage.llm_calls).unwrap_or(usize::MAX);
-    let calls = counted(calls, "call");
+    let calls = format_count(calls, "call");
     let tokens = format!(
         "{} tokens in, {} out",
         usage.input_tokens, usage.output_tokens
@@ -166,7 +166,7 @@ pub struct UnansweredMessage {
 /// The state of an answer that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerState {
-    /// The process that worked on it is gone, or its turn has not come.
+    /// The process that worked on it has exited, or its turn has not come.
     Interrupted,
     /// Another process is working on it.
     Elsewhere,
@@ -209,42 +209,55 @@ pub struct DecidedQuestion {
 pub trait ChatControls {
     /// Returns the configured models. The default for `agent`, or for the default agent, is marked as
     /// `usual`.
-    fn models<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<ChatModel>>;
+    fn models<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, Vec<ChatModel>>;
 
     /// Returns the model that the user chose for a conversation, if it is still configured.
-    fn chosen_model<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<String>>;
+    fn chosen_model<'a>(&'a self, conversation: &'a str) -> TalkFuture<'a, Option<String>>;
 
     /// Removes the last exchange of a conversation; `None` if it has none. Fails if the answer is not
     /// complete.
-    fn undo<'a>(&'a self, conversation: &'a str) -> Later<'a, Option<UndoneExchange>>;
+    fn undo<'a>(&'a self, conversation: &'a str) -> TalkFuture<'a, Option<UndoneExchange>>;
 }
 
 /// Answers messages, and manages the conversations of a home.
 pub trait Talk: ChatControls + Send + Sync + 'static {
     /// Sends a message and waits for the answer. A failed run is also an answer; an error means that no run
     /// was started.
-    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
+    fn say(
+        &self,
+        say: NewChatMessage,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer>;
 
     /// Returns the messages of a conversation without an answer, oldest first.
-    fn unanswered<'a>(&'a self, conversation: &'a str) -> Later<'a, Vec<UnansweredMessage>>;
+    fn unanswered_messages<'a>(
+        &'a self,
+        conversation: &'a str,
+    ) -> TalkFuture<'a, Vec<UnansweredMessage>>;
 
     /// Resumes an answer, or waits for the process that is working on it.
-    fn go_on(&self, run: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer>;
+    fn go_on(
+        &self,
+        run: RunId,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer>;
 
     /// Ensures that a finished answer is queued for a chat, once.
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()>;
+    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()>;
 
     /// Queues a text for a chat in the outbox; texts with the same key are sent once.
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()>;
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()>;
 
     /// Queues a question for a chat in the outbox, once.
-    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()>;
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> TalkFuture<'a, ()>;
 
     /// Stops an answer in progress.
-    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()>;
+    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> TalkFuture<'a, ()>;
 
     /// Returns the prompt for a model, without calling one.
-    fn prompt(&self, say: Say) -> Later<'_, PromptView>;
+    fn prompt(&self, say: NewChatMessage) -> TalkFuture<'_, PromptView>;
 
     /// Answers a stored question; `None` if it is no longer open. The first answer is in effect.
     fn decide<'a>(
@@ -252,40 +265,40 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<DecidedQuestion>>;
+    ) -> TalkFuture<'a, Option<DecidedQuestion>>;
 
     /// Returns the ids and descriptions of the skills that an agent may use.
-    fn skills<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, Vec<(String, String)>>;
+    fn skills<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, Vec<(String, String)>>;
 
     /// Fails if the agent does not exist.
-    fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()>;
+    fn check_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, ()>;
 
     /// Fails if the agent, or the default agent, has no model.
-    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> Later<'a, ()>;
+    fn check_model<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, ()>;
 
     /// Returns conversations, latest first; only those of `channel` if given.
     fn conversations<'a>(
         &'a self,
         channel: Option<&'a str>,
         limit: Option<u32>,
-    ) -> Later<'a, Vec<ConversationView>>;
+    ) -> TalkFuture<'a, Vec<ConversationView>>;
 
     /// Returns a conversation by its id or a prefix of it. An ambiguous prefix is an error that lists the
     /// matches.
-    fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>>;
+    fn conversation<'a>(&'a self, id: &'a str) -> TalkFuture<'a, Option<Conversation>>;
 
     /// Returns the messages of a conversation.
-    fn messages<'a>(&'a self, id: &'a str) -> Later<'a, Vec<ChatMessage>>;
+    fn messages<'a>(&'a self, id: &'a str) -> TalkFuture<'a, Vec<ChatMessage>>;
 
     /// Returns messages that contain the words, latest first.
-    fn search<'a>(&'a self, words: &'a str, limit: u32) -> Later<'a, Vec<ChatMessage>>;
+    fn search<'a>(&'a self, words: &'a str, limit: u32) -> TalkFuture<'a, Vec<ChatMessage>>;
 
     /// Deletes a conversation.
-    fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool>;
+    fn delete<'a>(&'a self, id: &'a str) -> TalkFuture<'a, bool>;
 
     /// Returns the usage of today.
-    fn spending(&self) -> Later<'_, Spending>;
+    fn spending(&self) -> TalkFuture<'_, Spending>;
 
     /// Resumes a paused agent. Returns false if it was not paused.
-    fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool>;
+    fn resume_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, bool>;
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::{Attention, CallLog, Conversation, Listener, Live, Say, Talk};
+use super::{Attention, CallLog, Conversation, Listener, Live, NewChatMessage, Talk};
 
 /// Interval between checks whether a message is stored.
 const STORED: Duration = Duration::from_millis(5);
@@ -43,7 +43,11 @@ pub async fn find_conversation(
 
 /// Sends a message and waits for the answer, for at most `at_most`. Questions before calls wait among the
 /// approvals.
-pub async fn say_and_wait(talk: Arc<dyn Talk>, mut say: Say, at_most: Duration) -> Done<ChatReply> {
+pub async fn say_and_wait(
+    talk: Arc<dyn Talk>,
+    mut say: NewChatMessage,
+    at_most: Duration,
+) -> Done<ChatReply> {
     if say.text.trim().is_empty() {
         return Err(Failure::input("no_text", "the message is empty"));
     }
@@ -66,7 +70,7 @@ pub async fn resume_and_wait(
     at_most: Duration,
 ) -> Done<ChatReply> {
     let id = find_conversation(&*talk, conversation, None).await?.view.id;
-    let unanswered = talk.unanswered(&id).await?;
+    let unanswered = talk.unanswered_messages(&id).await?;
     let Some(first) = unanswered.into_iter().next() else {
         let message = format!("every message of `{id}` has its answer");
         return Err(Failure::input("not_resumable", message)

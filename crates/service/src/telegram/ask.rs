@@ -10,7 +10,7 @@ use deft_store::{NoticeFilter, NoticeStatus, Store};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use crate::ask::{Answer, Asker, Question, Responds, Response};
+use crate::ask::{Answer, Asker, PendingResponse, Question, Response};
 use crate::talk::Talk;
 
 /// Number of latest notices searched for the message of a question that was answered in words.
@@ -32,7 +32,7 @@ impl OpenQuestions {
     }
 
     /// Passes the stored answer to the task that waits for it, and returns the text of the question.
-    pub(super) fn settle(&self, approval: &str, answer: Answer) -> Option<String> {
+    pub(super) fn pass_answer(&self, approval: &str, answer: Answer) -> Option<String> {
         let waiting = self.lock().remove(approval)?;
         waiting.reply.send(answer).ok()?;
         Some(waiting.text)
@@ -50,7 +50,7 @@ impl OpenQuestions {
 }
 
 /// Formats a question with its answer.
-pub(super) fn decided(question: &str, answer: Answer, by: &str) -> String {
+pub(super) fn format_decision(question: &str, answer: Answer, by: &str) -> String {
     let mark = match answer {
         Answer::Yes => "✓ approved",
         Answer::No => "✗ rejected",
@@ -95,7 +95,7 @@ impl Asker for People {
         format!("telegram chat {}", self.chat)
     }
 
-    fn ask(&self, question: Question) -> Responds {
+    fn ask(&self, question: Question) -> PendingResponse {
         let (talk, chat, open) = (Arc::clone(&self.talk), self.chat.clone(), self.open.clone());
         let place = self.place.clone();
         Box::pin(async move {

@@ -15,7 +15,7 @@ use super::Bot;
 use super::ask::{self, OpenQuestions, People};
 use super::inbox::{Entry, Inbox, InboxItem, Press};
 use super::words;
-use crate::talk::{Attention, Say};
+use crate::talk::{Attention, NewChatMessage};
 use deft_wire::Done;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
 
@@ -39,11 +39,11 @@ struct Shared {
 struct Chat {
     queue: UnboundedSender<Entry>,
     /// Messages outside the queue, sent in order.
-    beside: UnboundedSender<String>,
+    out_of_band: UnboundedSender<String>,
     /// The message in progress: its update id, and its run once admitted.
     current: Option<(i64, Arc<OnceLock<RunId>>)>,
     usage: ChatUsage,
-    /// Messages whose runs wait, and whose chats were told so.
+    /// Messages whose runs wait, and whose chats were notified.
     waiting: HashSet<i64>,
 }
 
@@ -75,7 +75,7 @@ impl Chats {
     }
 
     /// Handles a new message.
-    pub(super) async fn hear(
+    pub(super) async fn handle_message(
         &self,
         id: i64,
         chat: &str,
@@ -149,7 +149,7 @@ impl Chats {
                 Ok(told) => told,
                 Err(failure) => failure.message,
             };
-            chats.0.inbox.settled(press.id).await;
+            chats.0.inbox.forget_press(press.id).await;
             if let Some(query) = &press.query {
                 // Telegram only needs this reply to stop the spinner of the button.
                 drop(chats.0.client().answer_press(query, &told).await);
@@ -162,18 +162,18 @@ impl Chats {
         let Some((response, approval)) = deft_channels::read_button(&press.data) else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
-        let (chat, by) = (&press.chat, press.by());
+        let (chat, by) = (&press.chat, press.sender());
         let Some(decided) = self.0.bot.talk.decide(approval, response, &by).await? else {
             return Ok(words::OLD_BUTTON.to_owned());
         };
-        let asked = self.0.open.settle(approval, decided.answer);
+        let asked = self.0.open.pass_answer(approval, decided.answer);
         let question = asked.as_ref().unwrap_or(&decided.question);
-        let text = ask::decided(question, decided.answer, &decided.by);
+        let text = ask::format_decision(question, decided.answer, &decided.by);
         let message = match press.message {
             Some(message) => Some(message),
             None => ask::message_of(&*self.0.bot.store, approval).await,
         };
-        self.show_settled(chat, message, text);
+        self.show_answered(chat, message, text);
         if asked.is_some() {
             return Ok(words::TAKEN.to_owned());
         }
@@ -187,7 +187,7 @@ impl Chats {
         Ok(words::TAKEN.to_owned())
     }
 
-    fn show_settled(&self, chat: &str, message: Option<i64>, text: String) {
+    fn show_answered(&self, chat: &str, message: Option<i64>, text: String) {
         let (Some(message), client) = (message, self.0.client()) else {
             return;
         };
@@ -241,15 +241,15 @@ impl Chats {
     /// Sends a text outside the queue.
     fn reply(&self, chat: &str, text: String) {
         // The task that sends it lives as long as the chat.
-        self.0.with(chat, |chat| drop(chat.beside.send(text)));
+        self.0.with(chat, |chat| drop(chat.out_of_band.send(text)));
     }
 }
 
 impl Chat {
-    fn new(queue: UnboundedSender<Entry>, beside: UnboundedSender<String>) -> Self {
+    fn new(queue: UnboundedSender<Entry>, out_of_band: UnboundedSender<String>) -> Self {
         Self {
             queue,
-            beside,
+            out_of_band,
             current: None,
             usage: ChatUsage::default(),
             waiting: HashSet::new(),
@@ -292,7 +292,7 @@ impl Shared {
         });
         let said = tokio::select! {
             said = self.hear_out(&entry, admitted) => said,
-            never = self.typing(&entry.chat) => never,
+            never = self.show_typing(&entry.chat) => never,
         };
         self.with(&entry.chat, |chat| chat.current = None);
         match said {
@@ -322,7 +322,7 @@ impl Shared {
             Err(failure) => {
                 let why = failure.message;
                 tracing::error!(%why, "an answer could not be stored; retrying");
-                self.again(entry.clone());
+                self.retry_later(entry.clone());
             }
         }
     }
@@ -368,7 +368,7 @@ impl Shared {
             admitted: Some(admitted),
             ..Attention::default()
         };
-        let say = Say {
+        let say = NewChatMessage {
             conversation,
             agent: None,
             answer_to: Some(channel.clone()),
@@ -383,10 +383,10 @@ impl Shared {
     }
 
     /// Shows "typing" until the future is dropped.
-    async fn typing<T>(&self, chat: &str) -> T {
+    async fn show_typing<T>(&self, chat: &str) -> T {
         loop {
             // Failures to show it are ignored.
-            drop(self.client().typing(chat).await);
+            drop(self.client().show_typing(chat).await);
             tokio::time::sleep(self.bot.pace.typing).await;
         }
     }
@@ -403,11 +403,11 @@ impl Shared {
         if first {
             self.send(&entry.chat, &words::waits(said)).await;
         }
-        self.again(entry);
+        self.retry_later(entry);
     }
 
     /// Checks a message again after a delay.
-    fn again(self: &Arc<Self>, entry: Entry) {
+    fn retry_later(self: &Arc<Self>, entry: Entry) {
         let (chats, again) = (Chats(Arc::clone(self)), self.bot.pace.most);
         tokio::spawn(async move {
             tokio::time::sleep(again).await;
@@ -459,9 +459,9 @@ impl Shared {
         let begin = || {
             let (queue, entries) = unbounded_channel();
             tokio::spawn(work(Arc::clone(self), entries));
-            let (beside, texts) = unbounded_channel();
+            let (out_of_band, texts) = unbounded_channel();
             tokio::spawn(send_unqueued(Arc::clone(self), chat.to_owned(), texts));
-            Chat::new(queue, beside)
+            Chat::new(queue, out_of_band)
         };
         let chat = chats.entry(chat.to_owned()).or_insert_with(begin);
         what(chat)

@@ -70,7 +70,7 @@ pub(super) struct Press {
 
 impl Press {
     /// Returns who answered, for the record.
-    pub(super) fn by(&self) -> String {
+    pub(super) fn sender(&self) -> String {
         format!("{} in telegram chat {}", self.from, self.chat)
     }
 }
@@ -210,7 +210,7 @@ impl Inbox {
     }
 
     /// Removes an answer that was acted on.
-    pub(super) async fn settled(&self, id: i64) {
+    pub(super) async fn forget_press(&self, id: i64) {
         let forgotten = self.change(|book| book.presses.retain(|press| press.id != id));
         if let Err(error) = forgotten.await {
             // A question is only answered once.

@@ -214,7 +214,7 @@ impl Poll {
         let id = update.id;
         match update.what {
             UpdateContent::Message { chat, from, text } if self.knows(&chat) => {
-                self.chats.hear(id, &chat.id, &from, text).await
+                self.chats.handle_message(id, &chat.id, &from, text).await
             }
             UpdateContent::Pressed {
                 chat,

@@ -171,7 +171,7 @@ impl World {
     }
 
     /// Waits for messages of the bot, and returns the chat and text of each.
-    fn sent(&self, count: usize) -> Vec<(String, String)> {
+    fn messages(&self, count: usize) -> Vec<(String, String)> {
         let calls = self.until(move |calls| requests(calls, "sendMessage").len() >= count);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         requests(&calls, "sendMessage")
@@ -191,7 +191,7 @@ impl World {
     }
 
     /// Waits until the stored state is `value`.
-    async fn kept(&self, value: &Value) {
+    async fn wait_state(&self, value: &Value) {
         let wait = async {
             while self.inbox().await != *value {
                 tokio::task::yield_now().await;
@@ -202,12 +202,13 @@ impl World {
     }
 
     /// Waits until `updates` updates are stored and everything is done.
-    async fn done(&self, updates: i64) {
-        self.kept(&json!({"bot": BOT, "next": updates + 1})).await;
+    async fn wait_done(&self, updates: i64) {
+        self.wait_state(&json!({"bot": BOT, "next": updates + 1}))
+            .await;
     }
 
     /// Waits until `updates` updates are stored.
-    async fn taken(&self, updates: i64) {
+    async fn wait_updates(&self, updates: i64) {
         let wait = async {
             while self.inbox().await["next"] != updates + 1 {
                 tokio::task::yield_now().await;
@@ -234,8 +235,8 @@ async fn messages_are_answered_once_and_strangers_never() {
     world.api.write(666, "let me in");
     world.api.write(7, "hello");
     world.serve();
-    assert_eq!(world.sent(1), pairs(&[("7", "you said: hello")]));
-    world.done(2).await;
+    assert_eq!(world.messages(1), pairs(&[("7", "you said: hello")]));
+    world.wait_done(2).await;
     let said = world.fake.said.lock().unwrap().clone();
     assert_eq!(said.len(), 1);
     assert_eq!(
@@ -252,7 +253,7 @@ async fn messages_are_answered_once_and_strangers_never() {
     world.api.write(8, "and you");
     world.serve();
     assert_eq!(
-        world.sent(2)[1],
+        world.messages(2)[1],
         ("8".to_owned(), "you said: and you".to_owned())
     );
     assert_eq!(world.fake.texts(), ["hello", "and you"]);
@@ -270,14 +271,14 @@ async fn a_message_survives_a_crash() {
     world.fake.heard.notified().await;
     let message = json!({"id": 1, "bot": BOT, "chat": "7", "text": "slow"});
     world
-        .kept(&json!({"bot": BOT, "next": 2, "messages": [message]}))
+        .wait_state(&json!({"bot": BOT, "next": 2, "messages": [message]}))
         .await;
     world.serving.take().unwrap().abort();
     world.serve();
-    assert_eq!(world.sent(1), pairs(&[("7", "you said: slow")]));
+    assert_eq!(world.messages(1), pairs(&[("7", "you said: slow")]));
     let said = world.fake.said.lock().unwrap().clone();
     assert_eq!(said[0].key, said[1].key);
-    world.done(1).await;
+    world.wait_done(1).await;
     world.end().await;
 }
 
@@ -290,7 +291,7 @@ async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
     world.fake.heard.notified().await;
     world.api.write(7, "two");
     world.api.write(8, "other");
-    assert_eq!(world.sent(1), pairs(&[("8", "you said: other")]));
+    assert_eq!(world.messages(1), pairs(&[("8", "you said: other")]));
     // The action is repeated.
     let shown = |calls: &[BotCall]| {
         let shown = requests(calls, "sendChatAction");
@@ -305,7 +306,7 @@ async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
         ("7", "first"),
         ("7", "you said: two"),
     ];
-    assert_eq!(world.sent(3), pairs(&rest));
+    assert_eq!(world.messages(3), pairs(&rest));
     world.end().await;
 }
 
@@ -316,7 +317,7 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
     world.fake.then([FakeAction::Ask("really?")], "answer: ");
     world.serve();
     world.api.write(7, "delete it");
-    world.sent(1);
+    world.messages(1);
     let asked = requests(&world.api.calls(), "sendMessage").remove(0);
     assert_eq!(
         asked,
@@ -328,7 +329,7 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
     // Only people of the chat may press its buttons.
     world.api.press(666, 1, "yes apr_1");
     world.api.press(7, 1, "no apr_1");
-    assert_eq!(world.sent(2)[1].1, "answer: no");
+    assert_eq!(world.messages(2)[1].1, "answer: no");
     let calls = world.until(|calls| {
         !requests(calls, "editMessageText").is_empty()
             && !requests(calls, "answerCallbackQuery").is_empty()
@@ -340,9 +341,9 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
         ]
     );
     world.api.write(7, "again");
-    world.sent(3);
+    world.messages(3);
     world.api.write(7, " Yes ");
-    assert_eq!(world.sent(4)[3].1, "answer: yes");
+    assert_eq!(world.messages(4)[3].1, "answer: yes");
     world.end().await;
 }
 
@@ -384,7 +385,7 @@ async fn commands_are_answered_at_once() {
     world.api.write(7, "think");
     world.fake.heard.notified().await;
     world.api.write(7, "unheard");
-    world.taken(2).await;
+    world.wait_updates(2).await;
     for (at, (command, answer)) in [
         ("/start", "Send me a message and I answer."),
         ("/skills@double_bot", "mail.send: Sends a mail"),
@@ -395,11 +396,11 @@ async fn commands_are_answered_at_once() {
     .enumerate()
     {
         world.api.write(7, command);
-        let sent = world.sent(at + 1);
+        let sent = world.messages(at + 1);
         assert!(sent[at].1.starts_with(answer), "{command}: {sent:?}");
     }
     world.api.write(7, "/stop");
-    let mut sent = world.sent(6).split_off(4);
+    let mut sent = world.messages(6).split_off(4);
     sent.sort();
     assert_eq!(sent, pairs(&[("7", "Stopping."), ("7", "✗ stopped")]));
     assert_eq!(
@@ -407,9 +408,9 @@ async fn commands_are_answered_at_once() {
         ["run_1 by /stop in telegram"]
     );
     world.api.write(7, "/new");
-    world.sent(7);
+    world.messages(7);
     world.api.write(7, "fresh");
-    assert_eq!(world.sent(8)[7].1, "you said: fresh");
+    assert_eq!(world.messages(8)[7].1, "you said: fresh");
     let said = world.fake.said.lock().unwrap().clone();
     assert_eq!(
         world.fake.texts(),
@@ -448,7 +449,7 @@ async fn trouble_passes() {
     );
     world.api.write(7, "hello");
     world.serve();
-    let sent = world.sent(4);
+    let sent = world.messages(4);
     assert_eq!(
         sent[3],
         (
@@ -456,7 +457,7 @@ async fn trouble_passes() {
             "✗ the budget of today is used up".to_owned()
         )
     );
-    world.done(1).await;
+    world.wait_done(1).await;
     assert!(requests(&world.api.calls(), "getUpdates").len() >= 6);
     world.end().await;
 }
@@ -471,7 +472,7 @@ async fn an_answer_that_waits_comes_later() {
     }
     world.serve();
     world.api.write(7, "work");
-    let sent = world.sent(2);
+    let sent = world.messages(2);
     let told = [
         ("7", "… waiting. I will answer when it continues."),
         ("7", "you said: work"),
@@ -486,10 +487,10 @@ async fn settings_are_followed() {
     let mut world = world();
     world.serve();
     world.api.write(9, "early");
-    world.taken(1).await;
+    world.wait_updates(1).await;
     let changed = settings(&world.api, &["9"]);
     world.settings.as_ref().unwrap().send(changed).unwrap();
     world.api.write(9, "late");
-    assert_eq!(world.sent(1), pairs(&[("9", "you said: late")]));
+    assert_eq!(world.messages(1), pairs(&[("9", "you said: late")]));
     world.end().await;
 }

@@ -27,23 +27,23 @@ const PAGE: u32 = 500;
 
 /// Maximum number of stored events since the last count. Beyond it, older events are skipped and counting
 /// resumes at the newest.
-const MOST_BEHIND: u64 = 200_000;
+const MAX_EVENTS_BEHIND: u64 = 200_000;
 
 /// Maximum number of tracked runs. At the limit all are dropped, and read from their journals again when
 /// needed.
-const MOST_RUNS: usize = 10_000;
+const MAX_RUNS: usize = 10_000;
 
 /// The metrics of a daemon.
 pub struct Metrics {
     engine: Engine,
     registry: Registry,
     traces: Option<StateReader>,
-    place: Mutex<Place>,
+    progress: Mutex<ReadProgress>,
     clients: SyncMutex<u64>,
 }
 
 /// The position up to which the store was read.
-struct Place {
+struct ReadProgress {
     /// The last counted event.
     position: u64,
     /// The runs that are not over.
@@ -61,7 +61,7 @@ impl Metrics {
             engine: engine.clone(),
             registry: Registry::new(now),
             traces,
-            place: Mutex::new(Place {
+            progress: Mutex::new(ReadProgress {
                 position: position.map_err(|error| store::failure(&error))?,
                 runs: HashMap::new(),
                 rows: RowProgress::new(now),
@@ -119,53 +119,53 @@ impl Metrics {
 
     /// Counts everything stored since the last call.
     async fn refresh(&self) -> Done<()> {
-        let mut place = self.place.lock().await;
-        let read = self.catch_up(&mut place).await;
+        let mut progress = self.progress.lock().await;
+        let read = self.catch_up(&mut progress).await;
         read.map_err(|error| store::failure(&error))?;
-        gauges::refresh(&self.registry, &self.engine, &mut place.rows).await;
+        gauges::refresh(&self.registry, &self.engine, &mut progress.rows).await;
         let clients = *self.clients.lock();
         let clients = f64::from(u32::try_from(clients).unwrap_or(u32::MAX));
         self.registry.set(Metric::FeedClients, &[], clients);
         if let Some(traces) = &self.traces {
-            gauges::count_spans(&self.registry, &mut place.rows, &traces.read());
+            gauges::count_spans(&self.registry, &mut progress.rows, &traces.read());
         }
         Ok(())
     }
 
-    async fn catch_up(&self, place: &mut Place) -> Result<(), deft_store::Error> {
+    async fn catch_up(&self, progress: &mut ReadProgress) -> Result<(), deft_store::Error> {
         let newest = self.engine.store().newest_event().await?;
-        if newest.saturating_sub(place.position) > MOST_BEHIND {
-            place.position = newest;
-            place.runs.clear();
+        if newest.saturating_sub(progress.position) > MAX_EVENTS_BEHIND {
+            progress.position = newest;
+            progress.runs.clear();
         }
-        while place.position < newest {
+        while progress.position < newest {
             let store = self.engine.store();
-            let events = store.events(None, place.position, PAGE).await?;
+            let events = store.events(None, progress.position, PAGE).await?;
             let Some(last) = events.last().map(|event| event.seq) else {
-                place.position = newest;
+                progress.position = newest;
                 return Ok(());
             };
             for event in &events {
-                self.count(place, event).await?;
+                self.count(progress, event).await?;
             }
-            place.position = last;
+            progress.position = last;
         }
         Ok(())
     }
 
     async fn count(
         &self,
-        place: &mut Place,
+        progress: &mut ReadProgress,
         stored: &StoredEvent,
     ) -> Result<(), deft_store::Error> {
-        if !place.runs.contains_key(&stored.run) {
+        if !progress.runs.contains_key(&stored.run) {
             let Some(fold) = self.read_run(stored).await? else {
                 return Ok(());
             };
-            if place.runs.len() >= MOST_RUNS {
-                place.runs.clear();
+            if progress.runs.len() >= MAX_RUNS {
+                progress.runs.clear();
             }
-            place.runs.insert(stored.run.clone(), fold);
+            progress.runs.insert(stored.run.clone(), fold);
         }
         let event = match serde_json::from_str(&stored.body) {
             Ok(event) => event,
@@ -175,7 +175,7 @@ impl Metrics {
                 return Ok(());
             }
         };
-        let Some(fold) = place.runs.get_mut(&stored.run) else {
+        let Some(fold) = progress.runs.get_mut(&stored.run) else {
             return Ok(());
         };
         let ended = fold.apply(stored.at, &event);
@@ -184,7 +184,7 @@ impl Metrics {
             measure(&self.registry, fold.facts(), activity, &names);
         }
         if matches!(event, deft_workflow::Event::Finished(_)) {
-            place.runs.remove(&stored.run);
+            progress.runs.remove(&stored.run);
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl Metrics {
         if begins.contains(&before.event_type()) {
             return Ok(Some(fold));
         }
-        let earlier = self.engine.published(&row, 0).await;
+        let earlier = self.engine.published_events(&row, 0).await;
         let Some(earlier) = read_or_log(earlier, "the events of a run to count") else {
             return Ok(None);
         };

@@ -167,7 +167,7 @@ async fn spans(engine: &Engine, run: &RunId, upto: u64, content: bool) -> Result
     let Some(row) = engine.store().run(run).await? else {
         return Ok(Vec::new());
     };
-    let events = engine.published(&row, 0).await?;
+    let events = engine.published_events(&row, 0).await?;
     let facts = facts(&row);
     let mut fold = RunFold::new(facts.clone(), content);
     let mut activities = Vec::new();

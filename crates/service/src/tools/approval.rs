@@ -26,7 +26,7 @@ impl ApprovalState {
     pub(super) fn new(tool: &ToolInfo, grant: Option<&Grant>) -> Self {
         match grant {
             _ if !tool.annotations.leaves_open() => Self::NotNeeded,
-            Some(grant) if allows_tool(grant, tool) => Self::Always(granted(grant)),
+            Some(grant) if allows_tool(grant, tool) => Self::Always(grant_view(grant)),
             Some(_) => Self::Changed,
             None => Self::Asked,
         }
@@ -51,11 +51,11 @@ pub(super) fn view(tool: &ToolInfo, grant: Option<&Grant>) -> ToolApproval {
     let holds = grant.filter(|grant| allows_tool(grant, tool));
     ToolApproval {
         asked_in_chats: tool.annotations.leaves_open() && holds.is_none(),
-        always: holds.map(granted),
+        always: holds.map(grant_view),
     }
 }
 
-fn granted(grant: &Grant) -> ToolGrant {
+fn grant_view(grant: &Grant) -> ToolGrant {
     ToolGrant {
         grant: grant.id.clone(),
         by: grant.by.clone(),

@@ -173,7 +173,7 @@ async fn read_texts(
 async fn schema(router: &Router, tool: &str) -> Value {
     if !matches!(router.find(tool), ToolLookup::Tool(_)) {
         // The call itself reports why a server cannot be queried.
-        drop(router.listed().await);
+        drop(router.list_servers().await);
     }
     match router.find(tool) {
         ToolLookup::Tool(tool) => Value::clone(&tool.input_schema),

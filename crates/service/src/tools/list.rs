@@ -61,7 +61,7 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
     }
     let (opened, failed) = if query.refresh {
         let opened = CatalogRouter::to_ask(&home, workspace.tell).await?;
-        let failed = opened.router.listed().await;
+        let failed = opened.router.list_servers().await;
         // Tell a running daemon to query its own connections again.
         doorbell::ring(&home.path, Ring::Tools);
         (opened, failed)
@@ -76,7 +76,7 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
     tools.truncate(query.limit.unwrap_or(usize::MAX));
     let list = ToolList {
         tools: tools.iter().map(summary).collect(),
-        disabled: disabled(&opened.router, query),
+        disabled: disabled_tools(&opened.router, query),
         not_asked: never_asked(&opened.router, &home),
         failed: failed.into_iter().map(failed_server).collect(),
     };
@@ -131,7 +131,7 @@ pub fn list_live(app: &App, workspace: &Workspace, query: &ToolQuery) -> Done<To
     tools.retain(|tool| is_wanted(tool, query));
     Ok(ToolList {
         tools: tools.iter().map(summary).collect(),
-        disabled: disabled(router, query),
+        disabled: disabled_tools(router, query),
         not_asked: never_asked(router, &home),
         failed: Vec::new(),
     })
@@ -150,7 +150,7 @@ pub fn catalog_live(app: &App) -> Done<ToolCatalog> {
 }
 
 /// Returns the tools that servers list but that cannot be used.
-fn disabled(router: &Router, query: &ToolQuery) -> Vec<DisabledTool> {
+fn disabled_tools(router: &Router, query: &ToolQuery) -> Vec<DisabledTool> {
     let wanted = query.server.as_deref();
     let servers = router.health().into_iter();
     servers

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Maximum number of entries.
-const MOST: usize = 50;
+const MAX_ENTRIES: usize = 50;
 
 const MANIFEST: &str = "entry.json";
 /// Maximum size of a manifest.
@@ -108,7 +108,7 @@ impl TrashBin {
     fn purge(&self, now: Timestamp) -> Done<()> {
         let old = |kept: &KeptEntry| now.duration_since(kept.manifest.entry.deleted_at) > KEPT_FOR;
         for (place, kept) in self.entries()?.into_iter().enumerate() {
-            if place + 1 >= MOST || old(&kept) {
+            if place + 1 >= MAX_ENTRIES || old(&kept) {
                 kept.remove()?;
             }
         }

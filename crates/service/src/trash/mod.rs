@@ -16,7 +16,7 @@ use deft_wire::trash::{TrashEntry, TrashKind, UndoResult};
 use deft_wire::{Done, Failure};
 
 use crate::app::{self, App};
-use crate::words::counted;
+use crate::words::format_count;
 use crate::workspace::Workspace;
 use bin::{KeptEntry, NewEntry, TrashBin};
 
@@ -58,7 +58,7 @@ async fn restore(engine: &Engine, kept: &KeptEntry) -> Done<()> {
     let trash = store.trash().ok_or_else(no_trash)?;
     let mut restored = 0;
     for lines in kept.pieces(PIECE)? {
-        restored += trash.restore(lines).await.map_err(stored)?;
+        restored += trash.restore(lines).await.map_err(store_failure)?;
     }
     let entry = &kept.manifest.entry;
     if restored == 0 && entry.kind != TrashKind::Runs {
@@ -84,7 +84,11 @@ pub(crate) fn put_file(home: &Path, path: &Path, skill: &str) -> Done<()> {
 
 /// Copies the rows of a record to the trash. The caller deletes them.
 pub(crate) async fn put_record(engine: &Engine, home: &Path, skill: &str, id: i64) -> Done<()> {
-    let row = engine.store().skill_by_id(id).await.map_err(stored)?;
+    let row = engine
+        .store()
+        .skill_by_id(id)
+        .await
+        .map_err(store_failure)?;
     let enabled = row.is_some_and(|row| row.standing.disabled.is_none());
     let mut new =
         TrashBin::new(home).add(TrashKind::SkillRecord, format!("stored skill `{skill}`"))?;
@@ -95,12 +99,16 @@ pub(crate) async fn put_record(engine: &Engine, home: &Path, skill: &str, id: i6
 
 /// Copies a conversation to the trash. The caller deletes it.
 pub(crate) async fn put_conversation(engine: &Engine, home: &Path, id: &str) -> Done<()> {
-    let row = engine.store().conversation(id).await.map_err(stored)?;
+    let row = engine
+        .store()
+        .conversation(id)
+        .await
+        .map_err(store_failure)?;
     let Some(row) = row else {
         return Ok(());
     };
     let messages = usize::try_from(row.message_count).unwrap_or(usize::MAX);
-    let what = format!("chat `{id}` with {}", counted(messages, "message"));
+    let what = format!("chat `{id}` with {}", format_count(messages, "message"));
     let new = TrashBin::new(home).add(TrashKind::Conversation, what)?;
     write(engine, &new, TrashItem::Conversation(id.to_owned())).await?;
     new.finish()
@@ -108,7 +116,7 @@ pub(crate) async fn put_conversation(engine: &Engine, home: &Path, id: &str) -> 
 
 /// Copies runs and their results to the trash. The caller deletes them.
 pub(crate) async fn put_runs(engine: &Engine, home: &Path, runs: &[RunId]) -> Done<()> {
-    let what = counted(runs.len(), "run");
+    let what = format_count(runs.len(), "run");
     let new = TrashBin::new(home).add(TrashKind::Runs, what)?;
     for piece in runs.chunks(PIECE) {
         write(engine, &new, TrashItem::Runs(piece.to_vec())).await?;
@@ -120,14 +128,14 @@ pub(crate) async fn put_runs(engine: &Engine, home: &Path, runs: &[RunId]) -> Do
 async fn write(engine: &Engine, new: &NewEntry, what: TrashItem) -> Done<()> {
     let store = engine.store();
     let trash = store.trash().ok_or_else(no_trash)?;
-    new.append(&trash.lines(what).await.map_err(stored)?)
+    new.append(&trash.lines(what).await.map_err(store_failure)?)
 }
 
 fn no_trash() -> Failure {
     Failure::internal("no_trash", "this store cannot restore deleted rows")
 }
 
-fn stored(error: deft_store::Error) -> Failure {
+fn store_failure(error: deft_store::Error) -> Failure {
     app::failure(&deft_engine::Error::from(error))
 }
 

@@ -17,8 +17,9 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::{
-    Attention, ChatControls, ChatModel, Conversation, DecidedQuestion, Later, Listener, Live,
-    Operation, Question, Response, Say, StepPath, Talk, UnansweredMessage, UndoneExchange,
+    Attention, ChatControls, ChatModel, Conversation, DecidedQuestion, Listener, Live,
+    NewChatMessage, Operation, Question, Response, StepPath, Talk, TalkFuture, UnansweredMessage,
+    UndoneExchange,
 };
 
 /// An action of the fake while it works on a message.
@@ -36,7 +37,7 @@ pub(crate) enum FakeAction {
 #[derive(Default)]
 pub(crate) struct Fake {
     script: Mutex<VecDeque<(Vec<FakeAction>, ChatAnswer)>>,
-    pub said: Mutex<Vec<Say>>,
+    pub said: Mutex<Vec<NewChatMessage>>,
     pub stopped: Mutex<Vec<String>>,
     pub unanswered: Mutex<Vec<UnansweredMessage>>,
     stop: Notify,
@@ -158,7 +159,7 @@ fn question(message: &str, run: &RunId) -> Question {
 }
 
 impl ChatControls for Fake {
-    fn models<'a>(&'a self, _: Option<&'a str>) -> Later<'a, Vec<ChatModel>> {
+    fn models<'a>(&'a self, _: Option<&'a str>) -> TalkFuture<'a, Vec<ChatModel>> {
         let model = |name: &str, usual| ChatModel {
             name: name.to_owned(),
             model: format!("{name}-1"),
@@ -168,11 +169,11 @@ impl ChatControls for Fake {
         Box::pin(async move { Ok(vec![model("local", true), model("big", false)]) })
     }
 
-    fn chosen_model<'a>(&'a self, _: &'a str) -> Later<'a, Option<String>> {
+    fn chosen_model<'a>(&'a self, _: &'a str) -> TalkFuture<'a, Option<String>> {
         Box::pin(async { Ok(None) })
     }
 
-    fn undo<'a>(&'a self, _: &'a str) -> Later<'a, Option<UndoneExchange>> {
+    fn undo<'a>(&'a self, _: &'a str) -> TalkFuture<'a, Option<UndoneExchange>> {
         Box::pin(async {
             let said = self.said.lock().unwrap();
             Ok(said.last().map(|say| UndoneExchange {
@@ -185,7 +186,12 @@ impl ChatControls for Fake {
 }
 
 impl Talk for Fake {
-    fn say(&self, say: Say, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
+    fn say(
+        &self,
+        say: NewChatMessage,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer> {
         Box::pin(async move {
             let nth = {
                 let mut all = self.said.lock().unwrap();
@@ -235,41 +241,46 @@ impl Talk for Fake {
         })
     }
 
-    fn unanswered<'a>(&'a self, _: &'a str) -> Later<'a, Vec<UnansweredMessage>> {
+    fn unanswered_messages<'a>(&'a self, _: &'a str) -> TalkFuture<'a, Vec<UnansweredMessage>> {
         let open = std::mem::take(&mut *self.unanswered.lock().unwrap());
         Box::pin(async move { Ok(open) })
     }
 
-    fn go_on(&self, _: RunId, attention: Attention, listener: Listener) -> Later<'_, ChatAnswer> {
-        let again = Say {
+    fn go_on(
+        &self,
+        _: RunId,
+        attention: Attention,
+        listener: Listener,
+    ) -> TalkFuture<'_, ChatAnswer> {
+        let again = NewChatMessage {
             text: "(again)".to_owned(),
-            ..Say::default()
+            ..NewChatMessage::default()
         };
         self.say(again, attention, listener)
     }
 
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Later<'a, ()> {
+    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             self.outbox.get().unwrap().answer(answer, to).await;
             Ok(())
         })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Later<'a, ()> {
+    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             self.outbox.get().unwrap().tell(key, to, text).await;
             Ok(())
         })
     }
 
-    fn ask<'a>(&'a self, question: Question, to: &'a str) -> Later<'a, ()> {
+    fn ask<'a>(&'a self, question: Question, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             self.outbox.get().unwrap().ask(&question, to).await;
             Ok(())
         })
     }
 
-    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> Later<'a, ()> {
+    fn stop<'a>(&'a self, run: &'a RunId, by: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             self.stopped.lock().unwrap().push(format!("{run} by {by}"));
             self.stop.notify_one();
@@ -277,7 +288,7 @@ impl Talk for Fake {
         })
     }
 
-    fn prompt(&self, say: Say) -> Later<'_, PromptView> {
+    fn prompt(&self, say: NewChatMessage) -> TalkFuture<'_, PromptView> {
         let part = |text: &str, stable| SystemPart {
             text: text.to_owned(),
             stable,
@@ -317,7 +328,7 @@ impl Talk for Fake {
         approval: &'a str,
         response: Response,
         by: &'a str,
-    ) -> Later<'a, Option<DecidedQuestion>> {
+    ) -> TalkFuture<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
             let (question, by) = ("delete it?".to_owned(), by.to_owned());
             Ok((approval == "apr_1").then_some(DecidedQuestion {
@@ -328,15 +339,15 @@ impl Talk for Fake {
         })
     }
 
-    fn skills<'a>(&'a self, _: Option<&'a str>) -> Later<'a, Vec<(String, String)>> {
+    fn skills<'a>(&'a self, _: Option<&'a str>) -> TalkFuture<'a, Vec<(String, String)>> {
         Box::pin(async { Ok(vec![("mail.send".to_owned(), "Sends a mail".to_owned())]) })
     }
 
-    fn check_model<'a>(&'a self, _: Option<&'a str>) -> Later<'a, ()> {
+    fn check_model<'a>(&'a self, _: Option<&'a str>) -> TalkFuture<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    fn check_agent<'a>(&'a self, agent: &'a str) -> Later<'a, ()> {
+    fn check_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             match agent {
                 "nobody" => Err(deft_wire::Failure::input(
@@ -352,11 +363,11 @@ impl Talk for Fake {
         &'a self,
         _: Option<&'a str>,
         _: Option<u32>,
-    ) -> Later<'a, Vec<ConversationView>> {
+    ) -> TalkFuture<'a, Vec<ConversationView>> {
         Box::pin(async { Ok(vec![conversation()]) })
     }
 
-    fn conversation<'a>(&'a self, id: &'a str) -> Later<'a, Option<Conversation>> {
+    fn conversation<'a>(&'a self, id: &'a str) -> TalkFuture<'a, Option<Conversation>> {
         let found = || Conversation {
             view: conversation(),
             open: None,
@@ -364,7 +375,7 @@ impl Talk for Fake {
         Box::pin(async move { Ok("conv_old".starts_with(id).then(found)) })
     }
 
-    fn messages<'a>(&'a self, _: &'a str) -> Later<'a, Vec<ChatMessage>> {
+    fn messages<'a>(&'a self, _: &'a str) -> TalkFuture<'a, Vec<ChatMessage>> {
         Box::pin(async {
             Ok(vec![
                 message(1, MessageRole::User, "hello **you**"),
@@ -374,18 +385,18 @@ impl Talk for Fake {
         })
     }
 
-    fn search<'a>(&'a self, words: &'a str, _: u32) -> Later<'a, Vec<ChatMessage>> {
+    fn search<'a>(&'a self, words: &'a str, _: u32) -> TalkFuture<'a, Vec<ChatMessage>> {
         Box::pin(async move {
             let all = vec![message(3, MessageRole::Assistant, "good day")];
             Ok(if words == "day" { all } else { Vec::new() })
         })
     }
 
-    fn delete<'a>(&'a self, id: &'a str) -> Later<'a, bool> {
+    fn delete<'a>(&'a self, id: &'a str) -> TalkFuture<'a, bool> {
         Box::pin(async move { Ok(id == "conv_old") })
     }
 
-    fn spending(&self) -> Later<'_, Spending> {
+    fn spending(&self) -> TalkFuture<'_, Spending> {
         let used = |scope: SpendSubject, input_tokens, cost| ScopeUsage {
             scope,
             calls: 3,
@@ -412,7 +423,7 @@ impl Talk for Fake {
         })
     }
 
-    fn resume_agent<'a>(&'a self, agent: &'a str) -> Later<'a, bool> {
+    fn resume_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, bool> {
         Box::pin(async move { Ok(agent == "scout") })
     }
 }

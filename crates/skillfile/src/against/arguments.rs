@@ -90,9 +90,9 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
     {
         let choices: Vec<String> = choices
             .iter()
-            .map(|choice| format!("`{}`", shown(choice)))
+            .map(|choice| format!("`{}`", show_value(choice)))
             .collect();
-        let given = format!("`{}`", shown(value));
+        let given = format!("`{}`", show_value(value));
         return (!choices.contains(&given)).then(|| format!("one of {}", choices.join(", ")));
     }
     let kinds: Vec<&str> = match schema.get("type")? {
@@ -126,7 +126,7 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
     (!kinds.iter().any(fits)).then(wanted)
 }
 
-fn shown(value: &Value) -> String {
+fn show_value(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)

@@ -26,7 +26,7 @@ pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec
         .collect();
     let mut said = BTreeSet::new();
     let rows = domain.map(|_| rows(text));
-    for (at, quoted) in quoted(text).chain(rows.into_iter().flatten()) {
+    for (at, quoted) in quoted_parts(text).chain(rows.into_iter().flatten()) {
         // `email.send --to x` begins with the command.
         let word = quoted.split_whitespace().next().unwrap_or_default();
         let Some((domain, action)) = word.split_once('.') else {
@@ -64,7 +64,7 @@ fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Returns the text between single backticks on one line, with its offset.
-fn quoted(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn quoted_parts(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').flat_map(move |line| {
         let start = at;

@@ -1,10 +1,10 @@
 //! The field table of `AGENT.md`.
 
-use super::{BUDGET, Field, Kind, optional, required};
+use super::{BUDGET, Field, Kind, optional, required_field};
 
 /// Frontmatter of an `AGENT.md` (S4.4).
 pub(crate) const AGENT: &[Field] = &[
-    required(
+    required_field(
         "name",
         Kind::Text,
         "the agent's name; its id is the folder's name",

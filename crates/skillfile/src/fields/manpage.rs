@@ -1,11 +1,11 @@
 //! The field tables of man pages and domain indexes.
 
-use super::{Field, Kind, TRIGGER, optional, required};
+use super::{Field, Kind, TRIGGER, optional, required_field};
 
 /// Frontmatter of a man page (S2.2, S2.3).
 pub(crate) const MANPAGE: &[Field] = &[
-    required("name", Kind::Text, "`domain.action`, the same as the path"),
-    required("description", Kind::Text, "one line for listings"),
+    required_field("name", Kind::Text, "`domain.action`, the same as the path"),
+    required_field("description", Kind::Text, "one line for listings"),
     optional(
         "handler",
         Kind::Text,
@@ -28,7 +28,7 @@ pub(crate) const MANPAGE: &[Field] = &[
 
 /// Frontmatter of a domain index (S2.7).
 pub(crate) const DOMAIN: &[Field] = &[
-    required("domain", Kind::Text, "the domain"),
-    required("description", Kind::Text, "one line for `get_skill`"),
+    required_field("domain", Kind::Text, "the domain"),
+    required_field("description", Kind::Text, "one line for `get_skill`"),
     optional("tags", Kind::Texts, "search terms for the domain"),
 ];

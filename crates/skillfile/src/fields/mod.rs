@@ -52,7 +52,7 @@ pub(crate) const fn optional(name: &'static str, kind: Kind, doc: &'static str) 
     }
 }
 
-const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
+const fn required_field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
         kind,
@@ -77,7 +77,7 @@ pub(crate) enum Kind {
     Positive,
     Integer,
     Number,
-    /// A list of texts, or texts separated by commas.
+    /// A list of strings, or texts separated by commas.
     Texts,
     /// Seconds, or text such as `1h30m`.
     Duration,

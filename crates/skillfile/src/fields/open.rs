@@ -1,15 +1,15 @@
 //! The field tables of a `SKILL.md` in the open agentskills format.
 
-use super::{DETAILS, Field, Kind, POLICY, TRIGGER, optional, required};
+use super::{DETAILS, Field, Kind, POLICY, TRIGGER, optional, required_field};
 
 /// Frontmatter of a `SKILL.md` in the open agentskills format.
 pub(crate) const OPEN: &[Field] = &[
-    required(
+    required_field(
         "name",
         Kind::Text,
         "lower-case letters, digits and hyphens; the same as the folder",
     ),
-    required(
+    required_field(
         "description",
         Kind::Text,
         "what the skill does and when to use it, at most 1024 characters",

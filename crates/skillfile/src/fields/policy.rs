@@ -1,6 +1,6 @@
 //! The table of policy fields, shared by all dialects.
 
-use super::{Field, Kind, optional, required};
+use super::{Field, Kind, optional, required_field};
 
 /// The policy fields, in the order of `Policy::entries`.
 pub(crate) const POLICY: &[Field] = &[
@@ -96,12 +96,12 @@ pub(crate) const POLICY: &[Field] = &[
 
 /// A heal rule.
 pub(crate) const HEAL: &[Field] = &[
-    required(
+    required_field(
         "when",
         Kind::Classes,
         "failure classes that trigger the rule",
     ),
-    required("tool", Kind::Text, "the tool to call"),
+    required_field("tool", Kind::Text, "the tool to call"),
     optional(
         "args",
         Kind::Object,

@@ -1,16 +1,16 @@
 //! The field tables of records.
 
-use super::{Field, Kind, TRIGGER, optional, required};
+use super::{Field, Kind, TRIGGER, optional, required_field};
 
 /// A record, as accepted by `memory_store_skill` (S0.1, S0.2).
 pub(crate) const RECORD: &[Field] = &[
-    required("name", Kind::Text, "the name of the skill"),
-    required(
+    required_field("name", Kind::Text, "the name of the skill"),
+    required_field(
         "trigger_type",
         Kind::Words(&["cron", "event", "manual"]),
         "the kind of trigger",
     ),
-    required("instructions", Kind::Text, "the task, in prose"),
+    required_field("instructions", Kind::Text, "the task, in prose"),
     optional("description", Kind::Text, "one line for listings"),
     optional("trigger_config", Kind::Table(&[TRIGGER]), "when it fires"),
     optional("required_tools", Kind::Texts, "tools that a run may use"),
@@ -33,8 +33,8 @@ pub(crate) const RECORD: &[Field] = &[
 
 /// A step of a plan (S0.3).
 pub(crate) const PLAN_STEP: &[Field] = &[
-    required("id", Kind::Text, "its name"),
-    required("toolName", Kind::Text, "the tool"),
+    required_field("id", Kind::Text, "its name"),
+    required_field("toolName", Kind::Text, "the tool"),
     optional("parameters", Kind::Object, "its arguments"),
     optional(
         "on_error",

@@ -5,7 +5,7 @@ use super::{DETAILS, Field, Kind, POLICY, RECORD};
 /// The shape of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A list of texts.
+    /// A list of strings.
     Texts,
     /// A whole number.
     Whole,

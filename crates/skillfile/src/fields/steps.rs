@@ -1,12 +1,12 @@
 //! The field table of a workflow step. The fields of its kind come from the table of kinds.
 
 use super::step_kinds::OWN_FIELDS;
-use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required};
+use super::{EXPECT, Field, HEAL, KINDS, Kind, optional, required_field};
 
 /// A step of a workflow: its name, the keys of its kind, and common keys.
 pub(crate) const STEP: &[Field] = &step_fields();
 
-const COUNT: usize = HEAD.len() + KINDS.len() + OWN_FIELDS.len() + REST.len();
+const COUNT: usize = HEAD.len() + KINDS.len() + OWN_FIELDS.len() + COMMON_FIELDS.len();
 
 const fn step_fields() -> [Field; COUNT] {
     let mut fields = [HEAD[0]; COUNT];
@@ -21,7 +21,7 @@ const fn step_fields() -> [Field; COUNT] {
         } else if own < OWN_FIELDS.len() {
             OWN_FIELDS[own]
         } else {
-            REST[own - OWN_FIELDS.len()]
+            COMMON_FIELDS[own - OWN_FIELDS.len()]
         };
         at += 1;
     }
@@ -29,12 +29,12 @@ const fn step_fields() -> [Field; COUNT] {
 }
 
 const HEAD: &[Field] = &[
-    required("id", Kind::Name, "its name in templates and conditions"),
+    required_field("id", Kind::Name, "its name in templates and conditions"),
     optional("description", Kind::Text, "one line for people"),
 ];
 
 /// Fields that steps of all kinds have.
-const REST: &[Field] = &[
+const COMMON_FIELDS: &[Field] = &[
     optional("output", Kind::Name, "a second name for the value"),
     optional(
         "condition",
@@ -92,7 +92,7 @@ const REST: &[Field] = &[
 ];
 
 /// The value of `wait` if it is not a duration.
-pub(crate) const WAIT: &[Field] = &[required(
+pub(crate) const WAIT: &[Field] = &[required_field(
     "until",
     Kind::Filled,
     "an instant, or a template for one; without an offset it is in the zone of the skill",

@@ -1,6 +1,6 @@
 //! The field tables of a YAML workflow; those of its steps are in `steps.rs`.
 
-use super::{Field, Kind, STEP, TRIGGER, optional, required};
+use super::{Field, Kind, STEP, TRIGGER, optional, required_field};
 
 /// A YAML workflow (S3.1 to S3.5).
 pub(crate) const WORKFLOW: &[Field] = &[
@@ -9,14 +9,14 @@ pub(crate) const WORKFLOW: &[Field] = &[
         Kind::Text,
         "the URL or path of the JSON Schema, for editors",
     ),
-    required(
+    required_field(
         "name",
         Kind::Text,
         "the name of the skill; letters, digits, `_`, `-` and `.`",
     ),
-    required("description", Kind::Text, "one line for listings"),
+    required_field("description", Kind::Text, "one line for listings"),
     optional("inputs", Kind::Tables(&[INPUT]), "parameters"),
-    required("steps", Kind::Tables(&[STEP]), "the steps, in order"),
+    required_field("steps", Kind::Tables(&[STEP]), "the steps, in order"),
     optional(
         "outputs",
         Kind::Object,
@@ -45,7 +45,7 @@ pub(crate) const WORKFLOW: &[Field] = &[
 
 /// A parameter of a workflow.
 pub(crate) const INPUT: &[Field] = &[
-    required("name", Kind::Name, "its name under `inputs`"),
+    required_field("name", Kind::Name, "its name under `inputs`"),
     optional(
         "type",
         Kind::Words(&[
@@ -72,8 +72,8 @@ pub(crate) const INPUT: &[Field] = &[
 
 /// A question to a person before a step.
 pub(crate) const CONFIRMATION: &[Field] = &[
-    required("step", Kind::Text, "the step to confirm"),
-    required("message", Kind::Text, "the question, a template"),
+    required_field("step", Kind::Text, "the step to confirm"),
+    required_field("message", Kind::Text, "the question, a template"),
     optional(
         "default",
         Kind::Truth,

@@ -57,7 +57,7 @@ mod tests {
     use jiff::{Timestamp, tz::TimeZone};
 
     use super::agent;
-    use crate::{Document, Moment, Place, Profile, parse};
+    use crate::{Document, FileLocation, Moment, Profile, parse};
 
     #[test]
     fn an_agent_reads_back_as_it_was() {
@@ -71,7 +71,7 @@ mod tests {
         given.mode = AgentMode::Tools;
         given.prompt = Text::from("You review.\n\n---\n\nCode.");
         let text = agent(&given);
-        let place = Place {
+        let location = FileLocation {
             file: "AGENT.md",
             folder: "code-reviewer",
             domain: None,
@@ -80,7 +80,7 @@ mod tests {
             now: Timestamp::UNIX_EPOCH,
             zone: TimeZone::UTC,
         };
-        let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
+        let parsed = parse(text.as_bytes(), &location, Profile::Deft, &moment);
         assert!(
             parsed.diagnostics.is_empty(),
             "{:?}\n{text}",

@@ -59,7 +59,7 @@ fn is_ours(key: &str) -> bool {
     known.any(|field| field.name == key)
 }
 
-/// Returns a text, or a list of texts as one text per line; the open format accepts nothing else.
+/// Returns a text, or a list of strings as one text per line; the open format accepts nothing else.
 fn allowed_tools(skill: &Skill) -> Option<Value> {
     let given = skill.open.allowed_tools.clone()?;
     let texts = |items: &[Value]| items.iter().all(Value::is_string);

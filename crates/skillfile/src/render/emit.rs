@@ -119,12 +119,12 @@ pub(super) fn scalar(text: &str) -> String {
     if is_plain(text) {
         text.to_owned()
     } else {
-        quoted(text)
+        quote(text)
     }
 }
 
 /// Renders a text in double quotes.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {

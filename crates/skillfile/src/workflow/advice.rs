@@ -31,7 +31,7 @@ const DESTRUCTIVE: &[&str] = &[
 const LOCAL_TOOLS: &str = include_str!("local_tools.txt");
 
 /// Maximum number of steps named in a message.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// Reports advice, which never keeps a skill from loading.
 pub(crate) fn give(fields: &Fields<'_>, drafts: &[Draft<'_>], policy: &Policy, sink: &mut Sink) {
@@ -66,9 +66,9 @@ fn advise_heal(drafts: &[Draft<'_>], mentions: &Mentions<'_>, policy: &Policy, s
         return;
     };
     let names = bare.iter().map(|draft| format!("`{}`", draft.step.id));
-    let mut listed: Vec<String> = names.take(MOST_NAMED).collect();
-    if bare.len() > MOST_NAMED {
-        listed.push(format!("and {} more", bare.len() - MOST_NAMED));
+    let mut listed: Vec<String> = names.take(MAX_NAMED).collect();
+    if bare.len() > MAX_NAMED {
+        listed.push(format!("and {} more", bare.len() - MAX_NAMED));
     }
     let message = format!("no `heal` rule for {}", listed.join(", "));
     sink.report(Rule::AdviseHeal, first.id_span, message)

@@ -100,7 +100,7 @@ impl Graph {
             floor: 0,
         };
         for at in 0..self.waits.len() {
-            search.from(&self.waits, at);
+            search.visit_from(&self.waits, at);
         }
         search.circles
     }
@@ -119,7 +119,7 @@ struct Search {
 }
 
 impl Search {
-    fn from(&mut self, waits: &[Waits], root: usize) {
+    fn visit_from(&mut self, waits: &[Waits], root: usize) {
         let mut path: Vec<(usize, usize)> = vec![(root, 0)];
         while let Some((at, next)) = path.last_mut() {
             let at = *at;

@@ -24,7 +24,7 @@ pub(super) fn read(
         [] => {
             let message = format!("the step `{id}` does nothing");
             sink.report(Rule::StepAction, place, message)
-                .help(format!("add one of {}", listed()));
+                .help(format!("add one of {}", list_kinds()));
             None
         }
         [first, second, ..] => {
@@ -50,7 +50,7 @@ fn read_as(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Opt
 }
 
 /// Lists the keys of all kinds, for a message.
-fn listed() -> String {
+fn list_kinds() -> String {
     let keys: Vec<String> = KINDS.iter().map(|row| format!("`{}`", row.key())).collect();
     match keys.split_last() {
         Some((last, before)) => format!("{} and {last}", before.join(", ")),
@@ -59,20 +59,20 @@ fn listed() -> String {
 }
 
 fn tool(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
-    let tool = filled(row, id, fields, sink)?;
+    let tool = read_kind_text(row, id, fields, sink)?;
     let args = fields.mapping_value("args");
     Some(StepKind::Tool { tool, args })
 }
 
 fn skill(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
-    let skill = filled(row, id, fields, sink)?;
+    let skill = read_kind_text(row, id, fields, sink)?;
     let args = fields.mapping_value("args");
     Some(StepKind::Skill { skill, args })
 }
 
 fn agent(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind> {
     Some(StepKind::Agent {
-        instructions: filled(row, id, fields, sink)?,
+        instructions: read_kind_text(row, id, fields, sink)?,
         tools: fields.texts("tools", sink),
         max_steps: fields.positive("max_steps", sink),
     })
@@ -86,7 +86,7 @@ fn python(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Opti
             .help("write `compute: |` and the code on the next lines, such as `result = {…}`");
         return None;
     }
-    let code = filled(row, id, fields, sink)?;
+    let code = read_kind_text(row, id, fields, sink)?;
     compute::check(node, fields.file, sink);
     Some(StepKind::Compute { code })
 }
@@ -97,7 +97,7 @@ fn pause(row: &KindRow, fields: &Fields<'_>, sink: &mut Sink) -> Option<StepKind
 }
 
 /// Returns the text of a kind's key, and checks the other keys.
-fn filled(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
+fn read_kind_text(row: &KindRow, id: &str, fields: &Fields<'_>, sink: &mut Sink) -> Option<String> {
     let Some(text) = fields.filled_text(row.key(), sink) else {
         let entry = fields.map.entry(row.key());
         if let Some(entry) = entry.filter(|entry| entry.value.as_scalar().is_some()) {

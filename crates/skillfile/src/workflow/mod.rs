@@ -15,7 +15,7 @@ use deft_model::{Body, Confirmation, Dialect, Object, OpenSpec, Skill, SkillId, 
 
 use crate::details;
 use crate::diagnostic::Sink;
-use crate::document::{Document, Place};
+use crate::document::{Document, FileLocation};
 use crate::fields::{CONFIRMATION, DETAILS, POLICY, WORKFLOW};
 use crate::names::{is_id, reserved_action};
 use crate::policy::{self, mappings};
@@ -35,7 +35,7 @@ pub(crate) use steps::{BUILT_IN, on_error};
 /// Parses a YAML file. One that is not meant to be a workflow only gets a hint.
 pub(crate) fn read(
     source: &Source<'_>,
-    place: &Place<'_>,
+    location: &FileLocation<'_>,
     moment: &Moment,
     sink: &mut Sink,
 ) -> Option<Document> {
@@ -64,7 +64,7 @@ pub(crate) fn read(
         file: source.file,
         severity: Severity::Error,
     };
-    let skill = skill(&fields, place, moment, sink);
+    let skill = skill(&fields, location, moment, sink);
     Some(Document::Skill(Box::new(skill)))
 }
 
@@ -94,9 +94,14 @@ fn is_workflow(map: &Mapping) -> bool {
 
 /// Parses the fields of a workflow. A missing field has been reported and keeps the skill from loading. The
 /// rest is parsed too, so that all problems are reported at once.
-fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sink) -> Skill {
+fn skill(
+    fields: &Fields<'_>,
+    location: &FileLocation<'_>,
+    moment: &Moment,
+    sink: &mut Sink,
+) -> Skill {
     fields.check_keys(&[WORKFLOW, DETAILS, POLICY], Severity::Error, sink);
-    let help = format!("add `name: {}`", place.stem());
+    let help = format!("add `name: {}`", location.stem());
     let missing = (Rule::MissingName, "`name` is missing", help.as_str());
     let name = fields.required_text("name", missing, sink);
     let description = fields.required_text(
@@ -110,14 +115,14 @@ fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sin
     );
     let policy = policy::read(fields, sink);
     let own = name.as_deref().filter(|name| is_id(name));
-    let workflow = workflow(fields, own.unwrap_or(place.stem()), &policy, sink);
+    let workflow = workflow(fields, own.unwrap_or(location.stem()), &policy, sink);
     let timing = trigger::read(fields, moment, sink);
     let keywords = fields.texts("keywords", sink);
-    let name = name.unwrap_or_else(|| place.stem().to_owned());
+    let name = name.unwrap_or_else(|| location.stem().to_owned());
     Skill {
-        id: id(&name, fields, place, sink),
+        id: id(&name, fields, location, sink),
         description: description.unwrap_or_default().trim().to_owned(),
-        domain: place.domain.map(str::to_owned),
+        domain: location.domain.map(str::to_owned),
         dialect: Dialect::Workflow,
         trigger: trigger::kind(timing.as_ref(), &keywords),
         timing,
@@ -141,7 +146,7 @@ fn skill(fields: &Fields<'_>, place: &Place<'_>, moment: &Moment, sink: &mut Sin
 }
 
 /// Returns the id: the name, or the file's name if the name is prose.
-fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> SkillId {
+fn id(name: &str, fields: &Fields<'_>, location: &FileLocation<'_>, sink: &mut Sink) -> SkillId {
     if let Some(action) = reserved_action(name) {
         let message = format!("`{action}` is reserved by `get_skill`");
         sink.report(Rule::ReservedName, fields.span("name"), message)
@@ -152,7 +157,7 @@ fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Sk
     }
     let message = format!(
         "the name `{name}` cannot be typed as a command; the file's, `{}`, is used",
-        place.stem()
+        location.stem()
     );
     sink.report_as(
         Severity::Warning,
@@ -161,7 +166,7 @@ fn id(name: &str, fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink) -> Sk
         message,
     )
     .help("use letters, digits, `_`, `-` and `.`");
-    SkillId::new(place.stem())
+    SkillId::new(location.stem())
 }
 
 fn workflow(

@@ -233,7 +233,7 @@ impl Scope<'_> {
         }
         let known = self.inputs.iter().any(|input| input.name == name);
         (!known).then(|| {
-            Use::undefined(
+            Use::undefined_name(
                 format!("nothing defines `{name}`"),
                 self.suggest(name),
                 None,
@@ -276,7 +276,7 @@ impl Scope<'_> {
             "input" => Help::Fallback(format!("add an input named `{attribute}`")),
             _ => Help::Define("add the step".to_owned()),
         });
-        Some(Use::undefined(
+        Some(Use::undefined_name(
             format!("unknown {what} `{attribute}`"),
             Some(help),
             Some(range.clone()),
@@ -383,7 +383,7 @@ impl Help {
 }
 
 impl Use {
-    fn undefined(
+    fn undefined_name(
         message: String,
         help: Option<Help>,
         range: Option<std::ops::Range<usize>>,

@@ -69,7 +69,7 @@ impl Scope<'_> {
         };
         let places = Places::new(self.file, node);
         for name in names {
-            let Some(span) = members.unguarded(name) else {
+            let Some(span) = members.first_unguarded(name) else {
                 continue;
             };
             let message = format!(

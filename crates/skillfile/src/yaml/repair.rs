@@ -54,7 +54,7 @@ pub(crate) fn repair(
     }
     let mut masks = Vec::new();
     collect(text, offset, (0, 0), is_known_key, &mut masks)?;
-    let parsed = parse(&masked(text, &masks), offset).ok().flatten();
+    let parsed = parse(&apply_masks(text, &masks), offset).ok().flatten();
     let mut node = parsed.ok_or(RepairError::Syntax)?;
     masks
         .iter()
@@ -183,7 +183,7 @@ fn child_indent(text: &str) -> Option<usize> {
     (indent > 0).then_some(indent)
 }
 
-fn masked(text: &str, masks: &[Mask]) -> String {
+fn apply_masks(text: &str, masks: &[Mask]) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     for mask in masks {

@@ -13,7 +13,7 @@ struct Case {
 
 fn cases() -> Vec<Case> {
     // Our own cases are in `tests/cases/agentskills` and `tests/reference`.
-    let Some(root) = deft_testkit::shared("corpus/agentskills") else {
+    let Some(root) = deft_testkit::find_shared("corpus/agentskills") else {
         return Vec::new();
     };
     let verdicts = std::fs::read_to_string(root.join("verdicts.jsonl")).unwrap();

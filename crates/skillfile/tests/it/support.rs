@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deft_skillfile::{Lines, Moment, ParsedFile, Place, Profile, Severity, parse};
+use deft_skillfile::{FileLocation, Lines, Moment, ParsedFile, Profile, Severity, parse};
 use jiff::tz::TimeZone;
 
 use crate::cases::Case;
@@ -18,7 +18,7 @@ pub(crate) fn moment() -> Moment {
 /// Parses a file as if it were at `path`, relative to a skills root.
 pub(crate) fn parse_at(path: &str, bytes: &[u8], profile: Profile) -> ParsedFile {
     let parts: Vec<&str> = path.split('/').collect();
-    let place = Place {
+    let location = FileLocation {
         file: parts[parts.len() - 1],
         folder: if parts.len() > 1 {
             parts[parts.len() - 2]
@@ -27,7 +27,7 @@ pub(crate) fn parse_at(path: &str, bytes: &[u8], profile: Profile) -> ParsedFile
         },
         domain: (parts.len() > 1).then(|| parts[0]),
     };
-    parse(bytes, &place, profile, &moment())
+    parse(bytes, &location, profile, &moment())
 }
 
 /// Renders the diagnostics as lines of `line:column severity rule: message`.

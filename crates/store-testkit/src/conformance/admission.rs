@@ -3,12 +3,12 @@
 use deft_model::{Outcome, Overlap, RunStatus};
 
 use super::support::{
-    admission, admit, append, at, claim, event, events, first_claim, id, next, overlapping, park,
-    row, start, success, together,
+    admission, admit, append, at, claim, event, events, first_claim, id, next,
+    overlapping_admission, park, row, start, success, together,
 };
 use deft_store::{Admission, AdmissionResult, Batch, Error, Store};
 
-fn keyed(run: &str) -> Admission {
+fn keyed_admission(run: &str) -> Admission {
     Admission {
         key: Some("k".to_owned()),
         ..admission(run, "a")
@@ -16,18 +16,18 @@ fn keyed(run: &str) -> Admission {
 }
 
 pub(super) async fn a_key_is_one_run_for_ever(store: &dyn Store) {
-    let first = admit(store, keyed("r1")).await;
-    let again = store.admit(keyed("r2")).await.unwrap();
+    let first = admit(store, keyed_admission("r1")).await;
+    let again = store.admit(keyed_admission("r2")).await.unwrap();
     assert_eq!(again, AdmissionResult::Existing(first));
     let lease = claim(store, 10).await.unwrap().lease;
     append(store, &lease, success(11)).await;
-    let again = store.admit(keyed("r3")).await.unwrap();
+    let again = store.admit(keyed_admission("r3")).await.unwrap();
     assert_eq!(again, AdmissionResult::Existing(row(store, "r1").await));
     assert_eq!(store.run(&id("r3")).await.unwrap(), None);
 }
 
 pub(super) async fn fifty_at_once_are_one_run(store: &dyn Store) {
-    let all = (0..50).map(|n| store.admit(keyed(&format!("r{n}"))));
+    let all = (0..50).map(|n| store.admit(keyed_admission(&format!("r{n}"))));
     let answers = together(all.collect()).await;
     let is_new = |answer: &&Result<AdmissionResult, Error>| {
         matches!(answer, Ok(AdmissionResult::New { .. }))
@@ -66,8 +66,8 @@ pub(super) async fn a_taken_id_is_refused(store: &dyn Store) {
 }
 
 pub(super) async fn skip_ends_the_new_run(store: &dyn Store) {
-    admit(store, overlapping("r1", "a", Overlap::Skip)).await;
-    let mut second = overlapping("r2", "a", Overlap::Skip);
+    admit(store, overlapping_admission("r1", "a", Overlap::Skip)).await;
+    let mut second = overlapping_admission("r2", "a", Overlap::Skip);
     second.claim = Some(first_claim(events(&["started"])));
     let AdmissionResult::New { run, lease, .. } = store.admit(second).await.unwrap() else {
         panic!("r2 was there");
@@ -82,21 +82,21 @@ pub(super) async fn skip_ends_the_new_run(store: &dyn Store) {
     assert_eq!((run.finished_at, run.finish_ordinal), (Some(at(2)), 1));
     assert_eq!(run, row(store, "r2").await);
     // Runs of other skills and finished runs do not count.
-    admit(store, overlapping("r3", "b", Overlap::Skip)).await;
+    admit(store, overlapping_admission("r3", "b", Overlap::Skip)).await;
     let lease = claim(store, 10).await.unwrap().lease;
     append(store, &lease, park(None)).await;
-    let waiting = admit(store, overlapping("r4", "a", Overlap::Skip)).await;
+    let waiting = admit(store, overlapping_admission("r4", "a", Overlap::Skip)).await;
     assert_eq!(waiting.outcome, Some(Outcome::Skipped));
     store.cancel(&id("r1"), "me", at(20)).await.unwrap();
-    let free = admit(store, overlapping("r5", "a", Overlap::Skip)).await;
+    let free = admit(store, overlapping_admission("r5", "a", Overlap::Skip)).await;
     assert_eq!(free.status, RunStatus::Queued);
 }
 
 pub(super) async fn queue_waits_its_turn(store: &dyn Store) {
     let first = start(store, "r1", "a").await;
-    admit(store, overlapping("r2", "a", Overlap::Queue)).await;
-    admit(store, overlapping("r3", "a", Overlap::Queue)).await;
-    admit(store, overlapping("r4", "b", Overlap::Queue)).await;
+    admit(store, overlapping_admission("r2", "a", Overlap::Queue)).await;
+    admit(store, overlapping_admission("r3", "a", Overlap::Queue)).await;
+    admit(store, overlapping_admission("r4", "b", Overlap::Queue)).await;
     assert_eq!(next(store, 10).await.as_deref(), Some("r4"));
     assert_eq!(next(store, 10).await, None);
     // A parked run still blocks the others.
@@ -113,7 +113,7 @@ pub(super) async fn events_aside_and_at_the_close(store: &dyn Store) {
     let with = |run: &str| Admission {
         aside: vec![event(&format!("aside of {run}"))],
         closing: vec![event(&format!("closing of {run}"))],
-        ..overlapping(run, "a", Overlap::CancelOther)
+        ..overlapping_admission(run, "a", Overlap::CancelOther)
     };
     admit(store, with("r1")).await;
     admit(store, with("r2")).await;
@@ -139,7 +139,7 @@ pub(super) async fn cancel_other_ends_or_asks(store: &dyn Store) {
     append(store, &parked, park(None)).await;
     admit(store, admission("r3", "a")).await;
     admit(store, admission("r4", "b")).await;
-    let newer = overlapping("r5", "a", Overlap::CancelOther);
+    let newer = overlapping_admission("r5", "a", Overlap::CancelOther);
     let AdmissionResult::New { cancelled, .. } = store.admit(newer).await.unwrap() else {
         panic!("r5 was there");
     };
@@ -227,10 +227,10 @@ pub(super) async fn a_first_claim_over_the_limit_is_queued(store: &dyn Store) {
 
 pub(super) async fn a_first_claim_waits_its_turn_too(store: &dyn Store) {
     admit(store, admission("r1", "a")).await;
-    let mut second = overlapping("r2", "a", Overlap::Queue);
+    let mut second = overlapping_admission("r2", "a", Overlap::Queue);
     second.claim = Some(first_claim(Batch::default()));
     assert_eq!(admit(store, second).await.status, RunStatus::Queued);
-    let mut third = overlapping("r3", "a", Overlap::CancelOther);
+    let mut third = overlapping_admission("r3", "a", Overlap::CancelOther);
     third.claim = Some(first_claim(Batch::default()));
     // Both other runs were only queued, so they end at once and `r3` can start.
     assert_eq!(admit(store, third).await.status, RunStatus::Running);

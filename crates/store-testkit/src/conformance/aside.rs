@@ -21,17 +21,17 @@ pub(super) async fn results_expire(store: &dyn Store) {
     let writes = vec![result("k", "1", 1, 10), result("l", "2", 1, 90)];
     append(store, &lease, keep(writes)).await;
     assert_eq!(
-        store.cached("k", at(9)).await.unwrap().as_deref(),
+        store.read_cached("k", at(9)).await.unwrap().as_deref(),
         Some("1")
     );
-    assert_eq!(store.cached("k", at(10)).await.unwrap(), None);
+    assert_eq!(store.read_cached("k", at(10)).await.unwrap(), None);
     append(store, &lease, keep(vec![result("l", "3", 20, 50)])).await;
     assert_eq!(
-        store.cached("l", at(49)).await.unwrap().as_deref(),
+        store.read_cached("l", at(49)).await.unwrap().as_deref(),
         Some("3")
     );
-    assert_eq!(store.cached("l", at(50)).await.unwrap(), None);
-    assert_eq!(store.cached("m", at(1)).await.unwrap(), None);
+    assert_eq!(store.read_cached("l", at(50)).await.unwrap(), None);
+    assert_eq!(store.read_cached("m", at(1)).await.unwrap(), None);
 }
 
 pub(super) async fn a_revision_is_kept_once(store: &dyn Store) {

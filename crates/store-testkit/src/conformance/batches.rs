@@ -3,8 +3,8 @@
 use deft_model::{Outcome, Overlap, RunStatus};
 
 use super::support::{
-    admission, admit, append, ask, at, claim, event, events, first_claim, id, overlapping, park,
-    row, start, success, together,
+    admission, admit, append, ask, at, claim, event, events, first_claim, id,
+    overlapping_admission, park, row, start, success, together,
 };
 use deft_store::{AdmissionResult, Answer, Batch, Error, Lease, Store, Write};
 
@@ -131,7 +131,7 @@ pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
     ));
     assert_eq!(store.run(&id("r2")).await.unwrap(), None);
     assert_eq!(store.events(None, 0, 9).await.unwrap(), []);
-    assert_eq!(store.cached("k", at(2)).await.unwrap(), None);
+    assert_eq!(store.read_cached("k", at(2)).await.unwrap(), None);
     assert_eq!(row(store, "r1").await.status, RunStatus::Running);
     // The id of the refused run is still free.
     let retry = store.admit(admission("r2", "a")).await;
@@ -147,9 +147,9 @@ pub(super) async fn a_refused_admission_cancels_no_run(store: &dyn Store) {
     admit(store, admission("r8", "a")).await;
     let mut all = Vec::new();
     for lease in &leases {
-        let taken = overlapping("r0", "a", Overlap::CancelOther);
-        all.push(answered(store.append(lease, events(&["x"]))));
-        all.push(answered(store.admit(taken)));
+        let taken = overlapping_admission("r0", "a", Overlap::CancelOther);
+        all.push(drop_value(store.append(lease, events(&["x"]))));
+        all.push(drop_value(store.admit(taken)));
     }
     let answers = together(all).await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 8);
@@ -159,6 +159,6 @@ pub(super) async fn a_refused_admission_cancels_no_run(store: &dyn Store) {
 }
 
 /// Drops the value of a result; only whether it is an error matters.
-fn answered<'a, T: 'a>(answer: Answer<'a, T>) -> Answer<'a, ()> {
+fn drop_value<'a, T: 'a>(answer: Answer<'a, T>) -> Answer<'a, ()> {
     Box::pin(async { answer.await.map(|_| ()) })
 }

@@ -157,7 +157,7 @@ pub(super) async fn messages_come_with_the_batch(store: &dyn Store) {
         ..lease
     };
     let refused = store.append(&lost, say("c1", 2, &["three"])).await;
-    assert_eq!(refused, Err(Error::fenced(&id("r1"))));
+    assert_eq!(refused, Err(Error::fenced_error(&id("r1"))));
     assert_eq!(texts(store, "c1").await, ["one", "two"]);
 }
 

@@ -3,8 +3,8 @@
 use deft_model::{Outcome, Overlap, RunStatus};
 
 use super::support::{
-    admission, admit, append, ask, at, claim, event, events, first_claim, id, next, overlapping,
-    park, row, start, success,
+    admission, admit, append, ask, at, claim, event, events, first_claim, id, next,
+    overlapping_admission, park, row, start, success,
 };
 use deft_store::{Batch, CancelState, Error, Store};
 
@@ -101,10 +101,10 @@ pub(super) async fn reopen_makes_due_again(store: &dyn Store) {
 }
 
 pub(super) async fn reopen_queues_behind_others(store: &dyn Store) {
-    let mut first = overlapping("r1", "a", Overlap::Queue);
+    let mut first = overlapping_admission("r1", "a", Overlap::Queue);
     first.claim = Some(first_claim(success(2)));
     admit(store, first).await;
-    admit(store, overlapping("r2", "a", Overlap::Queue)).await;
+    admit(store, overlapping_admission("r2", "a", Overlap::Queue)).await;
     store.reopen(&id("r1"), event("resumed")).await.unwrap();
     let second = claim(store, 10).await.unwrap();
     assert_eq!(second.run.id, id("r2"));

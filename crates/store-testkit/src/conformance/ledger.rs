@@ -41,12 +41,12 @@ async fn reserve(store: &dyn Store, lease: &Lease, wish: Reserve) -> Reservation
 }
 
 /// Reserves and asserts that the request is granted.
-async fn granted(store: &dyn Store, lease: &Lease, wish: Reserve) {
+async fn grant(store: &dyn Store, lease: &Lease, wish: Reserve) {
     let answer = reserve(store, lease, wish).await;
     assert_eq!(answer, ReservationResult::Granted);
 }
 
-async fn refused(store: &dyn Store, lease: &Lease, wish: Reserve) -> Refusal {
+async fn refuse(store: &dyn Store, lease: &Lease, wish: Reserve) -> Refusal {
     match reserve(store, lease, wish).await {
         ReservationResult::Refused(refusal) => refusal,
         ReservationResult::Granted => panic!("granted"),
@@ -74,17 +74,17 @@ fn batch(write: Write) -> Batch {
     }
 }
 
-async fn settle(store: &dyn Store, lease: &Lease, spend: Spend) {
+async fn record_spend(store: &dyn Store, lease: &Lease, spend: Spend) {
     append(store, lease, batch(Write::Spend(spend))).await;
 }
 
-async fn spent(store: &dyn Store) -> Vec<SpentRow> {
-    store.spent(SpentFilter::default()).await.unwrap()
+async fn list_spent(store: &dyn Store) -> Vec<SpentRow> {
+    store.list_spent(SpentFilter::default()).await.unwrap()
 }
 
 /// Returns the scopes with their spent and their reserved tokens.
 async fn tokens(store: &dyn Store) -> Vec<(String, u64, u64)> {
-    let rows = spent(store).await.into_iter();
+    let rows = list_spent(store).await.into_iter();
     rows.map(|row| {
         (
             row.scope,
@@ -104,10 +104,10 @@ fn are(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
 pub(super) async fn a_limit_is_reached_and_not_passed(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let day = [limit("all@1", 100)];
-    granted(store, &lease, want("k1", 30, &day)).await;
-    settle(store, &lease, spend("k1", 40, &["all@1"])).await;
-    granted(store, &lease, want("k2", 50, &day)).await;
-    let refusal = refused(store, &lease, want("k3", 11, &day)).await;
+    grant(store, &lease, want("k1", 30, &day)).await;
+    record_spend(store, &lease, spend("k1", 40, &["all@1"])).await;
+    grant(store, &lease, want("k2", 50, &day)).await;
+    let refusal = refuse(store, &lease, want("k3", 11, &day)).await;
     let wanted = Refusal {
         scope: "all@1".to_owned(),
         limit_tokens: Some(100),
@@ -118,7 +118,7 @@ pub(super) async fn a_limit_is_reached_and_not_passed(store: &dyn Store) {
         reserved_micros: 500,
     };
     assert_eq!(refusal, wanted);
-    granted(store, &lease, want("k3", 10, &day)).await;
+    grant(store, &lease, want("k3", 10, &day)).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 40, 60)]));
 }
 
@@ -129,8 +129,8 @@ pub(super) async fn money_has_limits_too(store: &dyn Store) {
         tokens: Some(1000),
         micros: Some(500),
     }];
-    granted(store, &lease, want("k1", 50, &day)).await;
-    let refusal = refused(store, &lease, want("k2", 1, &day)).await;
+    grant(store, &lease, want("k1", 50, &day)).await;
+    let refusal = refuse(store, &lease, want("k2", 1, &day)).await;
     assert_eq!(
         (refusal.limit_micros, refusal.reserved_micros),
         (Some(500), 500)
@@ -139,23 +139,23 @@ pub(super) async fn money_has_limits_too(store: &dyn Store) {
         micros: 0,
         ..want("k2", 1, &day)
     };
-    granted(store, &lease, for_nothing).await;
+    grant(store, &lease, for_nothing).await;
 }
 
 pub(super) async fn all_scopes_or_none(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let scopes = [free("run:r1"), limit("skill:a@1", 100), limit("all@1", 5)];
-    let refusal = refused(store, &lease, want("k1", 10, &scopes)).await;
+    let refusal = refuse(store, &lease, want("k1", 10, &scopes)).await;
     assert_eq!(refusal.scope, "all@1");
     assert_eq!(tokens(store).await, are(&[]));
     // The refusal names the first scope whose limit is exceeded.
     let both = [limit("b", 5), limit("a", 5)];
     assert_eq!(
-        refused(store, &lease, want("k1", 10, &both)).await.scope,
+        refuse(store, &lease, want("k1", 10, &both)).await.scope,
         "b"
     );
     // A scope without limits is counted too.
-    granted(store, &lease, want("k1", 10, &scopes[..2])).await;
+    grant(store, &lease, want("k1", 10, &scopes[..2])).await;
     let wanted = are(&[("run:r1", 0, 10), ("skill:a@1", 0, 10)]);
     assert_eq!(tokens(store).await, wanted);
 }
@@ -164,40 +164,40 @@ pub(super) async fn the_same_key_replaces(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let other = start(store, "r2", "a").await;
     let day = [limit("all@1", 100)];
-    granted(
+    grant(
         store,
         &lease,
         want("k1", 60, &[limit("all@1", 100), free("old")]),
     )
     .await;
-    granted(store, &lease, want("k1", 90, &day)).await;
+    grant(store, &lease, want("k1", 90, &day)).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 90)]));
-    let refusal = refused(store, &lease, want("k1", 101, &day)).await;
+    let refusal = refuse(store, &lease, want("k1", 101, &day)).await;
     assert_eq!(refusal.reserved_tokens, 0);
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 90)]));
     // Keys belong to a run.
-    let refusal = refused(store, &other, want("k1", 11, &day)).await;
+    let refusal = refuse(store, &other, want("k1", 11, &day)).await;
     assert_eq!(refusal.reserved_tokens, 90);
-    granted(store, &other, want("k1", 10, &day)).await;
+    grant(store, &other, want("k1", 10, &day)).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 0, 100)]));
 }
 
 pub(super) async fn a_scope_named_twice_counts_once(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let twice = [limit("s", 100), limit("s", 50)];
-    granted(store, &lease, want("k1", 40, &twice)).await;
+    grant(store, &lease, want("k1", 40, &twice)).await;
     assert_eq!(tokens(store).await, are(&[("s", 0, 40)]));
-    let refusal = refused(store, &lease, want("k2", 20, &twice)).await;
+    let refusal = refuse(store, &lease, want("k2", 20, &twice)).await;
     assert_eq!(refusal.limit_tokens, Some(50));
-    settle(store, &lease, spend("k1", 40, &["s", "s"])).await;
+    record_spend(store, &lease, spend("k1", 40, &["s", "s"])).await;
     assert_eq!(tokens(store).await, are(&[("s", 40, 0)]));
 }
 
 pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let scopes = [free("all@1"), free("run:r1")];
-    granted(store, &lease, want("k1", 100, &scopes)).await;
-    granted(store, &lease, want("k2", 7, &scopes)).await;
+    grant(store, &lease, want("k1", 100, &scopes)).await;
+    grant(store, &lease, want("k2", 7, &scopes)).await;
     let row = |scope: &str, calls| SpentRow {
         scope: scope.to_owned(),
         tokens_in: 30 * calls,
@@ -211,26 +211,26 @@ pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
     // Only the first record of a key counts, even if later ones differ.
     for tokens in [40, 40, 80] {
         let spend = spend("k1", tokens, &["all@1", "run:r1"]);
-        settle(store, &lease, spend).await;
-        assert_eq!(spent(store).await, [row("all@1", 1), row("run:r1", 1)]);
+        record_spend(store, &lease, spend).await;
+        assert_eq!(list_spent(store).await, [row("all@1", 1), row("run:r1", 1)]);
     }
     // A call without a reservation, or in other scopes than it was reserved for, is counted.
-    settle(store, &lease, spend("k3", 40, &["all@1"])).await;
-    assert_eq!(spent(store).await, [row("all@1", 2), row("run:r1", 1)]);
+    record_spend(store, &lease, spend("k3", 40, &["all@1"])).await;
+    assert_eq!(list_spent(store).await, [row("all@1", 2), row("run:r1", 1)]);
     // Another run has its own keys.
     let other = start(store, "r2", "a").await;
-    settle(store, &other, spend("k1", 40, &["all@1"])).await;
-    assert_eq!(spent(store).await, [row("all@1", 3), row("run:r1", 1)]);
+    record_spend(store, &other, spend("k1", 40, &["all@1"])).await;
+    assert_eq!(list_spent(store).await, [row("all@1", 3), row("run:r1", 1)]);
 }
 
 /// Providers report usage after the call, so a call may use more than its reservation.
 pub(super) async fn more_than_was_reserved_is_counted_in_full(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let day = [limit("all@1", 100)];
-    granted(store, &lease, want("k1", 100, &day)).await;
-    settle(store, &lease, spend("k1", 120, &["all@1"])).await;
+    grant(store, &lease, want("k1", 100, &day)).await;
+    record_spend(store, &lease, spend("k1", 120, &["all@1"])).await;
     assert_eq!(tokens(store).await, are(&[("all@1", 120, 0)]));
-    let refusal = refused(store, &lease, want("k2", 0, &day)).await;
+    let refusal = refuse(store, &lease, want("k2", 0, &day)).await;
     assert_eq!(refusal.spent_tokens, 120);
 }
 
@@ -238,7 +238,7 @@ pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let other = start(store, "r2", "a").await;
     for (lease, key) in [(&lease, "k1"), (&lease, "k2"), (&other, "k1")] {
-        granted(store, lease, want(key, 10, &[free("s")])).await;
+        grant(store, lease, want(key, 10, &[free("s")])).await;
     }
     let back = |key: &str| {
         let key = key.to_owned();
@@ -249,25 +249,25 @@ pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
     append(store, &lease, back("k9")).await;
     assert_eq!(tokens(store).await, are(&[("s", 0, 20)]));
     // The call may be tried again under its key.
-    granted(store, &lease, want("k1", 5, &[free("s")])).await;
-    settle(store, &lease, spend("k1", 4, &["s"])).await;
+    grant(store, &lease, want("k1", 5, &[free("s")])).await;
+    record_spend(store, &lease, spend("k1", 4, &["s"])).await;
     assert_eq!(tokens(store).await, are(&[("s", 4, 20)]));
 }
 
 /// A reservation ends when the run parks, finishes, or is taken over from a dead process.
 pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     let other = start(store, "r0", "a").await;
-    granted(store, &other, want("k", 1, &[free("s")])).await;
+    grant(store, &other, want("k", 1, &[free("s")])).await;
     let lease = start(store, "r1", "b").await;
     let hold = want("k", 10, &[free("s"), free("t")]);
-    granted(store, &lease, hold.clone()).await;
+    grant(store, &lease, hold.clone()).await;
     append(store, &lease, Batch::default()).await;
     assert_eq!(tokens(store).await, are(&[("s", 0, 11), ("t", 0, 10)]));
     append(store, &lease, park(Some(at(30)))).await;
     assert_eq!(tokens(store).await, are(&[("s", 0, 1)]));
 
     let lease = claim(store, 31).await.unwrap().lease;
-    granted(store, &lease, hold.clone()).await;
+    grant(store, &lease, hold.clone()).await;
     let dead = store.release(Vec::new(), at(2000)).await.unwrap();
     assert_eq!(dead.len(), 2);
     // Nothing is reserved and no estimate was spent.
@@ -276,7 +276,7 @@ pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     let mut only = wish("me", 2000);
     only.only = Some(id("r1"));
     let lease = store.claim(only).await.unwrap().unwrap().lease;
-    granted(store, &lease, hold.clone()).await;
+    grant(store, &lease, hold.clone()).await;
     append(store, &lease, success(2001)).await;
     assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
 }
@@ -300,13 +300,13 @@ pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
             .await
             .unwrap();
         let lease = claim(store, crash + 3).await.unwrap().lease;
-        granted(store, &lease, hold.clone()).await;
+        grant(store, &lease, hold.clone()).await;
     }
     store.release(vec!["me".to_owned()], at(9)).await.unwrap();
     // A second release finds no lease, so nothing is counted twice.
     store.release(vec!["me".to_owned()], at(10)).await.unwrap();
     let lease = claim(store, 11).await.unwrap().lease;
-    granted(store, &lease, hold).await;
+    grant(store, &lease, hold).await;
     append(
         store,
         &lease,
@@ -325,7 +325,7 @@ pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
         estimated_calls: 2,
         ..SpentRow::default()
     };
-    assert_eq!(spent(store).await, [row("all@1"), row("run:r1")]);
+    assert_eq!(list_spent(store).await, [row("all@1"), row("run:r1")]);
     let usage = store.run(&id("r1")).await.unwrap().unwrap().usage.unwrap();
     assert!(usage.contains(r#""estimated_calls":2"#), "{usage}");
     let asked = store.usage_since("main", at(0)).await.unwrap();
@@ -334,7 +334,7 @@ pub(super) async fn a_crash_spends_the_estimate(store: &dyn Store) {
 
 pub(super) async fn a_lost_lease_reserves_nothing(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    let fenced = Err(Error::fenced(&id("r1")));
+    let fenced = Err(Error::fenced_error(&id("r1")));
     store.release(vec!["me".to_owned()], at(9)).await.unwrap();
     let late = store.reserve(&lease, want("k", 1, &[free("s")])).await;
     assert_eq!(late, fenced);
@@ -351,7 +351,7 @@ pub(super) async fn a_lost_lease_reserves_nothing(store: &dyn Store) {
 
 pub(super) async fn a_failed_batch_spends_nothing(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    granted(store, &lease, want("k1", 10, &[free("s")])).await;
+    grant(store, &lease, want("k1", 10, &[free("s")])).await;
     let mut stale = stale_end(store).await;
     stale.writes = vec![Write::Spend(spend("k1", 8, &["s"]))];
     assert!(store.append(&lease, stale).await.is_err());
@@ -363,12 +363,12 @@ pub(super) async fn a_failed_batch_spends_nothing(store: &dyn Store) {
 /// The driver of a run reacts to a cancel request, so its reservations stay.
 pub(super) async fn a_wish_to_stop_keeps_what_is_reserved(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    granted(store, &lease, want("k1", 10, &[free("s")])).await;
+    grant(store, &lease, want("k1", 10, &[free("s")])).await;
     let closing = vec![event("over")];
     let asked = store.cancel_with(&id("r1"), "ann", at(6), closing).await;
     assert!(matches!(asked, Ok(CancelState::Asked(_))));
     assert_eq!(tokens(store).await, are(&[("s", 0, 10)]));
-    settle(store, &lease, spend("k1", 8, &["s"])).await;
+    record_spend(store, &lease, spend("k1", 8, &["s"])).await;
     assert_eq!(tokens(store).await, are(&[("s", 8, 0)]));
 }
 
@@ -390,8 +390,8 @@ pub(super) async fn twenty_at_once_do_not_overspend(store: &dyn Store) {
 pub(super) async fn scopes_are_found_by_their_names(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let names = ["all@2", "skill:a@1", "skill:b@2", "skill", "all@1"];
-    settle(store, &lease, spend("k1", 4, &names)).await;
-    granted(store, &lease, want("k2", 1, &[free("skill:c@2")])).await;
+    record_spend(store, &lease, spend("k1", 4, &names)).await;
+    grant(store, &lease, want("k2", 1, &[free("skill:c@2")])).await;
     let text = |text: &str| Some(text.to_owned());
     let found = async |scope, prefix, suffix| -> Vec<String> {
         let filter = SpentFilter {
@@ -399,7 +399,7 @@ pub(super) async fn scopes_are_found_by_their_names(store: &dyn Store) {
             prefix,
             suffix,
         };
-        let rows = store.spent(filter).await.unwrap();
+        let rows = store.list_spent(filter).await.unwrap();
         rows.into_iter().map(|row| row.scope).collect()
     };
     let all = [
@@ -443,7 +443,7 @@ pub(super) async fn usage_is_kept_in_buckets(store: &dyn Store) {
         ("k5", 2000, "main"),
     ];
     for (key, second, agent) in calls {
-        settle(store, &lease, used(key, second, agent)).await;
+        record_spend(store, &lease, used(key, second, agent)).await;
     }
     let row = |second, calls| UsageRow {
         bucket: at(second),
@@ -468,9 +468,9 @@ pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store
             at: at(second),
             ..spend(key, 4, &scopes)
         };
-        settle(store, &lease, spend).await;
+        record_spend(store, &lease, spend).await;
     }
-    granted(store, &lease, want("k3", 1, &[free("all@1")])).await;
+    grant(store, &lease, want("k3", 1, &[free("all@1")])).await;
     assert_eq!(store.forget_spent(at(5)).await.unwrap(), 0);
     // One scope, and the bucket that ends at this instant.
     assert_eq!(store.forget_spent(at(600)).await.unwrap(), 2);
@@ -480,13 +480,13 @@ pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store
     assert_eq!(left.len(), 1);
     assert_eq!(store.forget_spent(at(900)).await.unwrap(), 0);
     // A key that was counted is not counted again.
-    settle(store, &lease, spend("k1", 4, &["all@1"])).await;
+    record_spend(store, &lease, spend("k1", 4, &["all@1"])).await;
     assert_eq!(tokens(store).await, wanted);
 }
 
 pub(super) async fn what_was_spent_outlives_the_run(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
-    settle(store, &lease, spend("k1", 4, &["s"])).await;
+    record_spend(store, &lease, spend("k1", 4, &["s"])).await;
     append(store, &lease, success(9)).await;
     let wish = Prune {
         before: at(100),

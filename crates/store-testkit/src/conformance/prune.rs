@@ -24,7 +24,7 @@ async fn names(store: &dyn Store) -> Vec<String> {
 }
 
 /// Admits a run that ends with its first batch.
-async fn over(store: &dyn Store, run: Admission, second: i64) {
+async fn finish_run(store: &dyn Store, run: Admission, second: i64) {
     let run = Admission {
         claim: Some(first_claim(success(second))),
         ..run
@@ -33,8 +33,8 @@ async fn over(store: &dyn Store, run: Admission, second: i64) {
 }
 
 pub(super) async fn only_what_is_over_and_old_goes(store: &dyn Store) {
-    over(store, admission("r1", "a"), 10).await;
-    over(store, admission("r2", "a"), 20).await;
+    finish_run(store, admission("r1", "a"), 10).await;
+    finish_run(store, admission("r2", "a"), 20).await;
     let waits = start(store, "r3", "a").await;
     append(store, &waits, park(None)).await;
     start(store, "r4", "a").await;
@@ -45,7 +45,7 @@ pub(super) async fn only_what_is_over_and_old_goes(store: &dyn Store) {
     let pruned = store.prune(wish(900)).await.unwrap();
     assert_eq!(pruned.runs, [id("r2")]);
     // A reopened run is not finished.
-    over(store, admission("r6", "c"), 10).await;
+    finish_run(store, admission("r6", "c"), 10).await;
     store.reopen(&id("r6"), event("again")).await.unwrap();
     assert_eq!(
         store.prune(wish(900)).await.unwrap(),
@@ -90,9 +90,9 @@ pub(super) async fn keys_and_slots_stay_taken(store: &dyn Store) {
         slot: Some(at(5)),
         ..admission(run, "a")
     };
-    over(store, keyed("r1"), 6).await;
-    over(store, slotted("r2"), 7).await;
-    over(store, admission("r3", "a"), 8).await;
+    finish_run(store, keyed("r1"), 6).await;
+    finish_run(store, slotted("r2"), 7).await;
+    finish_run(store, admission("r3", "a"), 8).await;
     let left = |row: RunRow| RunRow {
         outputs: None,
         ..row
@@ -115,7 +115,7 @@ pub(super) async fn keys_and_slots_stay_taken(store: &dyn Store) {
 
 pub(super) async fn it_goes_in_pieces_and_can_only_count(store: &dyn Store) {
     for n in 1..=5 {
-        over(store, admission(&format!("r{n}"), "a"), n).await;
+        finish_run(store, admission(&format!("r{n}"), "a"), n).await;
     }
     let counted = store.prune(Prune {
         limit: 2,
@@ -153,6 +153,6 @@ pub(super) async fn results_go_when_they_are_too_old(store: &dyn Store) {
     assert_eq!(counted.await.unwrap().results, 1);
     assert_eq!(store.prune(wish(10)).await.unwrap().results, 1);
     assert_eq!(store.prune(wish(10)).await.unwrap().results, 0);
-    let kept = store.cached("l", at(10)).await.unwrap();
+    let kept = store.read_cached("l", at(10)).await.unwrap();
     assert_eq!(kept.as_deref(), Some("1"));
 }

@@ -85,7 +85,7 @@ fn step(skill: &SkillRow, from: i64, to: Option<i64>) -> SlotStep {
     }
 }
 
-fn missed(run: &str, slot: i64, until: i64, count: u64) -> PassedSlots {
+fn missed_slots(run: &str, slot: i64, until: i64, count: u64) -> PassedSlots {
     PassedSlots {
         run: id(run),
         slot: at(slot),
@@ -206,7 +206,7 @@ pub(super) async fn a_disabled_skill_does_not_move(store: &dyn Store) {
 pub(super) async fn passed_slots_are_rows(store: &dyn Store) {
     let skill = put(store, skill("a", Some(at(60)))).await;
     let mut wide = step(&skill, 60, Some(300));
-    wide.passed = vec![missed("m1", 60, 240, 4)];
+    wide.passed = vec![missed_slots("m1", 60, 240, 4)];
     let wide = vec![wide.clone(), wide];
     assert_eq!(store.pass_slots(wide).await.unwrap(), [true, false]);
     let row = row(store, "m1").await;
@@ -224,7 +224,7 @@ pub(super) async fn the_last_slot_ends_a_skill_unless_it_runs(store: &dyn Store)
     let gone = put(store, once("gone")).await;
     let mut last = step(&gone, 60, None);
     last.last = true;
-    last.passed = vec![missed("m1", 60, 60, 1)];
+    last.passed = vec![missed_slots("m1", 60, 60, 1)];
     last.notice = Some(NewNotice {
         key: "m1 failure".to_owned(),
         skill: Some("gone".to_owned()),
@@ -260,7 +260,7 @@ pub(super) async fn the_last_slot_ends_a_skill_unless_it_runs(store: &dyn Store)
     assert_eq!(why, Some(DisabledReason::OneShotDone));
 }
 
-fn failed(after: SkillUpdate) -> Batch {
+fn failed_batch(after: SkillUpdate) -> Batch {
     let mut end = success(9);
     if let RunState::Finish(finish) = &mut end.then {
         finish.outcome = Outcome::Error;
@@ -273,7 +273,7 @@ fn failed(after: SkillUpdate) -> Batch {
 /// stored.
 pub(super) async fn stale_end(store: &dyn Store) -> Batch {
     let skill = put(store, skill("changed", None)).await;
-    failed(SkillUpdate {
+    failed_batch(SkillUpdate {
         id: skill.id,
         version: skill.version + 1,
         change: change(1),
@@ -302,10 +302,10 @@ pub(super) async fn an_end_changes_the_skill_with_it(store: &dyn Store) {
         change: change(1),
     };
     // The change is based on an old version of the skill: nothing is stored, and the lease stays valid.
-    let refused = store.append(&lease, failed(after(7))).await;
+    let refused = store.append(&lease, failed_batch(after(7))).await;
     assert_eq!(refused, Err(Error::Changed { skill: skill.id }));
     assert_eq!(row(store, "r1").await.outcome, None);
-    append(store, &lease, failed(after(1))).await;
+    append(store, &lease, failed_batch(after(1))).await;
     let now = standing(store, skill.id).await;
     assert_eq!((now.standing, now.version), (change(1).standing, 2));
     assert_eq!(now.timeline, skill.timeline);
@@ -320,7 +320,7 @@ pub(super) async fn the_end_of_a_deleted_skill_is_stored(store: &dyn Store) {
         version: 1,
         change: change(1),
     };
-    append(store, &lease, failed(after)).await;
+    append(store, &lease, failed_batch(after)).await;
     assert_eq!(row(store, "r1").await.outcome, Some(Outcome::Error));
 }
 
@@ -449,7 +449,7 @@ pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Sto
 
 pub(super) async fn held_skills_are_not_claimed(store: &dyn Store) {
     store.hold("a", true, at(3)).await.unwrap();
-    assert_eq!(store.held("a").await.unwrap(), Some(at(3)));
+    assert_eq!(store.held_since("a").await.unwrap(), Some(at(3)));
     let mut fire = admission("r1", "a");
     fire.claim = Some(first_claim(Batch::default()));
     let AdmissionResult::New { lease, .. } = store.admit(fire).await.unwrap() else {
@@ -458,6 +458,6 @@ pub(super) async fn held_skills_are_not_claimed(store: &dyn Store) {
     assert_eq!(lease, None);
     assert_eq!(super::support::next(store, 10).await, None);
     store.hold("a", false, at(4)).await.unwrap();
-    assert_eq!(store.held("a").await.unwrap(), None);
+    assert_eq!(store.held_since("a").await.unwrap(), None);
     assert_eq!(super::support::next(store, 10).await.as_deref(), Some("r1"));
 }

@@ -46,7 +46,7 @@ pub(super) fn admission(run: &str, skill: &str) -> Admission {
     }
 }
 
-pub(super) fn overlapping(run: &str, skill: &str, overlap: Overlap) -> Admission {
+pub(super) fn overlapping_admission(run: &str, skill: &str, overlap: Overlap) -> Admission {
     Admission {
         overlap,
         ..admission(run, skill)
@@ -145,7 +145,7 @@ pub(super) async fn admit(store: &dyn Store, run: Admission) -> RunRow {
     match store.admit(run).await.unwrap() {
         AdmissionResult::New { run, .. } => run,
         AdmissionResult::Existing(run) => panic!("{} was there", run.id),
-        AdmissionResult::Stale => panic!("its slot was settled before"),
+        AdmissionResult::Stale => panic!("its slot was handled before"),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) async fn start(store: &dyn Store, run: &str, skill: &str) -> Lease {
     match store.admit(admission).await.unwrap() {
         AdmissionResult::New { lease, .. } => lease.unwrap(),
         AdmissionResult::Existing(run) => panic!("{} was there", run.id),
-        AdmissionResult::Stale => panic!("its slot was settled before"),
+        AdmissionResult::Stale => panic!("its slot was handled before"),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use deft_model::Overlap;
 
-use super::support::{append, at, claim, event, id, overlapping, park, row, start, success};
+use super::support::{
+    append, at, claim, event, id, overlapping_admission, park, row, start, success,
+};
 use deft_store::{Batch, CancelState, Lease, Spend, Store, Write, run_scope};
 
 /// Returns the usage of a model call with this cost, in millionths of a dollar, and number of requests.
@@ -54,7 +56,7 @@ pub(super) async fn a_cancelled_run_says_it_too(store: &dyn Store) {
     let CancelState::Done(one) = store.cancel(&id("r1"), "ada", at(9)).await.unwrap() else {
         panic!("nobody drives it");
     };
-    let newer = overlapping("r3", "r2", Overlap::CancelOther);
+    let newer = overlapping_admission("r3", "r2", Overlap::CancelOther);
     store.admit(newer).await.unwrap();
     let expected = r#"{"input_tokens":20,"output_tokens":5,"cost_usd":1e-6,"llm_calls":1}"#;
     assert_eq!(one.usage.as_deref(), Some(expected));

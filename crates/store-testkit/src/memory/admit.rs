@@ -77,7 +77,7 @@ impl State {
 
     fn insert(&mut self, run: &Admission) -> usize {
         let turn = self.index.next_turn(&run.skill);
-        self.add_run(Run::queued(run, turn))
+        self.add_run(Run::new_queued(run, turn))
     }
 
     pub(super) fn add_run(&mut self, run: Run) -> usize {
@@ -99,7 +99,7 @@ impl State {
         let error = backend::in_the_way(self.runs[other].row.id.as_str());
         let at = run.at;
         let n = self.insert(run);
-        self.finish(n, ended(Outcome::Skipped, error, at));
+        self.finish(n, finish_with(Outcome::Skipped, error, at));
         AdmissionResult::New {
             run: self.row(n),
             lease: None,
@@ -114,7 +114,7 @@ impl State {
         wish: AdmissionClaim,
         at: Timestamp,
     ) -> Option<(Lease, Option<u64>)> {
-        let held = self.notes.held(&self.runs[n].row.skill).is_some();
+        let held = self.notes.held_since(&self.runs[n].row.skill).is_some();
         if held || !self.within(wish.global_limit) || !self.index.admits(n, &self.runs[n]) {
             return None;
         }
@@ -151,19 +151,19 @@ impl State {
             return;
         }
         let by = run.row.cancel_by.get_or_insert_with(|| by.to_owned());
-        let error = backend::cancelled(by);
+        let error = backend::cancelled_error(by);
         if run.row.status == RunStatus::Running {
             run.nudged = earlier(run.nudged, Some(at));
         } else {
             for event in closing {
                 self.push(n, event.clone());
             }
-            self.finish(n, ended(Outcome::Cancelled, error, at));
+            self.finish(n, finish_with(Outcome::Cancelled, error, at));
         }
     }
 }
 
-fn ended(outcome: Outcome, error: String, at: Timestamp) -> Finish {
+fn finish_with(outcome: Outcome, error: String, at: Timestamp) -> Finish {
     Finish {
         outcome,
         outputs: None,

@@ -52,12 +52,12 @@ impl Aside {
         self.results.insert(key, (value, expires_at));
     }
 
-    pub(super) fn cached(&self, key: &str, now: Timestamp) -> Option<String> {
+    pub(super) fn read_cached(&self, key: &str, now: Timestamp) -> Option<String> {
         let (value, expires_at) = self.results.get(key)?;
         (*expires_at > now).then(|| value.clone())
     }
 
-    pub(super) fn expired(&self, now: Timestamp) -> u64 {
+    pub(super) fn count_expired(&self, now: Timestamp) -> u64 {
         let expired = self.results.values().filter(|(_, at)| *at <= now);
         expired.count() as u64
     }

@@ -43,7 +43,7 @@ impl State {
             RunStatus::Waiting => run.row.wake_at.is_some_and(|at| at <= now),
             RunStatus::Running | RunStatus::Done => false,
         };
-        due && self.notes.held(&run.row.skill).is_none() && self.index.admits(n, run)
+        due && self.notes.held_since(&run.row.skill).is_none() && self.index.admits(n, run)
     }
 
     fn oldest(&self, now: Timestamp) -> Option<usize> {
@@ -85,7 +85,7 @@ impl State {
     pub(super) fn append(&mut self, lease: &Lease, batch: Batch) -> Result<AppendResult, Error> {
         let held = |run: &Run| run.row.status == RunStatus::Running && run.token == lease.token;
         let n = self.find(&lease.run).filter(|n| held(&self.runs[*n]));
-        let n = n.ok_or_else(|| Error::fenced(&lease.run))?;
+        let n = n.ok_or_else(|| Error::fenced_error(&lease.run))?;
         self.people.check_free(&batch.writes)?;
         if let RunState::Finish(finish) = &batch.then {
             self.skills.check(finish.aftermath.as_deref())?;

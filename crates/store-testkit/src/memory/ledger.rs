@@ -42,7 +42,7 @@ impl State {
             run.row.status == RunStatus::Running && run.token == lease.token
         };
         let n = self.find(&lease.run).filter(held);
-        let n = n.ok_or_else(|| Error::fenced(&lease.run))?;
+        let n = n.ok_or_else(|| Error::fenced_error(&lease.run))?;
         Ok(self.books.reserve(n, wish))
     }
 }
@@ -170,7 +170,7 @@ impl Books {
         self.counted.retain(|(run, _)| *run != n);
     }
 
-    pub(super) fn spent(&self, filter: &SpentFilter) -> Vec<SpentRow> {
+    pub(super) fn list_spent(&self, filter: &SpentFilter) -> Vec<SpentRow> {
         let spent = self.spent.iter();
         let mut rows: BTreeMap<&str, SpentRow> = spent
             .map(|(scope, (row, _))| (scope.as_str(), row.clone()))

@@ -211,7 +211,7 @@ impl Notes {
         }
     }
 
-    pub(super) fn held(&self, skill: &str) -> Option<Timestamp> {
+    pub(super) fn held_since(&self, skill: &str) -> Option<Timestamp> {
         self.holds.get(skill).copied()
     }
 

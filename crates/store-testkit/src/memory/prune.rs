@@ -22,7 +22,7 @@ impl State {
         let pruned = PruneResult {
             runs: found.iter().map(|n| self.runs[*n].row.id.clone()).collect(),
             events: events.sum(),
-            results: self.aside.expired(wish.now),
+            results: self.aside.count_expired(wish.now),
         };
         if !wish.only_count {
             found.into_iter().for_each(|n| self.forget(n));

@@ -27,7 +27,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn queued(run: &Admission, turn: u64) -> Self {
+    pub(super) fn new_queued(run: &Admission, turn: u64) -> Self {
         Self {
             token: 0,
             until: None,
@@ -37,7 +37,7 @@ impl Run {
             limit: run.skill_limit,
             events: Vec::new(),
             asked: Vec::new(),
-            row: RunRow::queued(run),
+            row: RunRow::queued_row(run),
         }
     }
 }

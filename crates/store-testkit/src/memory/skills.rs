@@ -223,7 +223,7 @@ impl State {
             return;
         }
         let text = &skill.text;
-        let mut run = Run::queued(
+        let mut run = Run::new_queued(
             &Admission {
                 run: passed.run.clone(),
                 skill: text.skill.clone(),

@@ -17,7 +17,7 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult,
     if let Some(wish) = &run.claim
         && takes_slot(db, run, wish)?
     {
-        return new_run(run, 1).driven(db, run, wish, Vec::new());
+        return new_run(run, 1).insert_driven(db, run, wish, Vec::new());
     }
     if let Some(twin) = twin(db, run)? {
         return Ok(AdmissionResult::Existing(twin));
@@ -50,8 +50,8 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult,
     };
     let new = new_run(run, turn);
     match &run.claim {
-        Some(wish) if new.admits(db, wish)? => new.driven(db, run, wish, cancelled),
-        Some(_) | None => new.queued(db, &run.aside, &run.writes, cancelled),
+        Some(wish) if new.admits(db, wish)? => new.insert_driven(db, run, wish, cancelled),
+        Some(_) | None => new.insert_queued(db, &run.aside, &run.writes, cancelled),
     }
 }
 
@@ -109,7 +109,7 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &AdmissionClaim) -> Result
 /// Returns the run that was admitted earlier under the same key or for the same slot.
 fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     if let Some(key) = &run.key {
-        let found = known(db, "key = ?1", params![key])?;
+        let found = find_known(db, "key = ?1", params![key])?;
         if found.is_some() {
             return Ok(found);
         }
@@ -124,11 +124,11 @@ fn twin(db: &Connection, run: &Admission) -> Result<Option<RunRow>, Fault> {
     if !db.prepare_cached(sql)?.exists(values)? {
         return Ok(None);
     }
-    known(db, "skill = ?1 AND slot = ?2", values)
+    find_known(db, "skill = ?1 AND slot = ?2", values)
 }
 
 /// Returns a stored run, or the tombstone of a deleted one.
-fn known(
+fn find_known(
     db: &Connection,
     which: &str,
     values: impl Params + Copy,
@@ -168,7 +168,7 @@ fn skip(db: &Connection, run: &Admission, other: &RunId) -> Result<AdmissionResu
     row.finished_at = Some(row.admitted_at);
     row.finish_ordinal = 1;
     new.turn = None;
-    new.queued(db, &[], &[], Vec::new())
+    new.insert_queued(db, &[], &[], Vec::new())
 }
 
 /// A run that is not yet in the table.
@@ -181,9 +181,9 @@ struct NewRun {
 
 /// Returns the run as it will be queued, with its turn among the active runs of its skill.
 fn new_run(run: &Admission, turn: i64) -> NewRun {
-    let mut row = RunRow::queued(run);
-    row.admitted_at = row::rounded(row.admitted_at);
-    row.slot = row.slot.map(row::rounded);
+    let mut row = RunRow::queued_row(run);
+    row.admitted_at = row::round_instant(row.admitted_at);
+    row.slot = row.slot.map(row::round_instant);
     NewRun {
         row,
         limit: run.skill_limit,
@@ -216,7 +216,7 @@ impl NewRun {
             && claim::room_in_skill(db, &self.row.skill, self.limit)?)
     }
 
-    fn queued(
+    fn insert_queued(
         self,
         db: &Connection,
         aside: &[NewEvent],
@@ -235,7 +235,7 @@ impl NewRun {
     }
 
     /// Inserts the run as running and writes its first batch.
-    fn driven(
+    fn insert_driven(
         mut self,
         db: &Connection,
         run: &Admission,

@@ -6,7 +6,7 @@ use deft_model::{Choice, RunId};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use super::row::{self, maybe, micros, signed};
+use super::row::{self, maybe, micros, to_signed};
 use super::{conversations, damage, finish, ledger, outbox, skills};
 use crate::{
     AppendResult, Batch, Error, Lease, NewApproval, NewEvent, RunState, StoredEvent, WaitReason,
@@ -19,11 +19,11 @@ const SWEEP: u32 = 32;
 pub(super) fn append(db: &Connection, lease: &Lease, batch: &Batch) -> Result<AppendResult, Fault> {
     let sql = "SELECT n, cancel_by FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
-    let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
+    let held = held.query_row(params![lease.run.as_str(), to_signed(lease.token)], |row| {
         damage::read_by(row, "run", &lease.run, || Ok((row.get(0)?, row.get(1)?)))
     });
     let Some((n, cancel_by)) = held.optional()? else {
-        return Err(Error::fenced(&lease.run).into());
+        return Err(Error::fenced_error(&lease.run).into());
     };
     check_questions(db, &batch.writes)?;
     let (first_seq, usage) = apply(db, n, batch)?;
@@ -97,7 +97,7 @@ pub(super) fn events_of(
     let sql = "SELECT seq, at, kind, body FROM event INDEXED BY event_run \
                WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut events = db.prepare_cached(sql)?;
-    let events = events.query_map(params![n, signed(after), limit], |row| {
+    let events = events.query_map(params![n, to_signed(after), limit], |row| {
         row::event(row, run.clone())
     })?;
     Ok(events.collect::<Result<_, _>>()?)

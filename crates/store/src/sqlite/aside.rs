@@ -56,7 +56,11 @@ pub(super) fn good_files(db: &Connection) -> Result<Vec<ReadableFile>, Fault> {
     Ok(files.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn cached(db: &Connection, key: &str, now: Timestamp) -> Result<Option<String>, Fault> {
+pub(super) fn read_cached(
+    db: &Connection,
+    key: &str,
+    now: Timestamp,
+) -> Result<Option<String>, Fault> {
     let sql = "SELECT value FROM cache WHERE key = ?1 AND expires_at > ?2";
     let mut value = db.prepare_cached(sql)?;
     let value = value.query_row(params![key, micros(now)], |row| {

@@ -161,7 +161,7 @@ fn first(
 fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
     let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE n = ?1");
     let (mut run, n, token) = db.prepare_cached(sql)?.query_row([n], row::run_and_token)?;
-    let now = row::rounded(wish.now);
+    let now = row::round_instant(wish.now);
     let waited = run.status == RunStatus::Waiting;
     run.status = RunStatus::Running;
     run.started_at = run.started_at.or(Some(now));
@@ -300,7 +300,7 @@ pub(super) fn release(
     dead: &[String],
     now: Timestamp,
 ) -> Result<Vec<RunId>, Fault> {
-    let lost = lost(db, dead, micros(now))?;
+    let lost = lost_runs(db, dead, micros(now))?;
     let sql = "UPDATE run SET status = 'queued', owner = NULL, lease_until = NULL WHERE n = ?1";
     let mut free = db.prepare_cached(sql)?;
     for (n, _) in &lost {
@@ -310,7 +310,7 @@ pub(super) fn release(
     Ok(lost.into_iter().map(|(_, id)| id).collect())
 }
 
-fn lost(db: &Connection, dead: &[String], now: i64) -> Result<Vec<(i64, RunId)>, Fault> {
+fn lost_runs(db: &Connection, dead: &[String], now: i64) -> Result<Vec<(i64, RunId)>, Fault> {
     let sql = "SELECT n, id, owner, lease_until FROM run INDEXED BY run_active \
                WHERE status = 'running' AND turn IS NOT NULL ORDER BY n";
     let mut running = db.prepare_cached(sql)?;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::damage;
 use super::fault::Fault;
-use super::row::{self, maybe, micros, signed};
+use super::row::{self, maybe, micros, to_signed};
 use crate::words::{self, Query};
 use crate::{
     ConversationFilter, ConversationRow, MessageRow, NewConversation, NewMessage, SearchHit,
@@ -93,7 +93,7 @@ pub(super) fn list(
             .map(|row| Ok(row?.0))
             .collect::<rusqlite::Result<_>>()?);
     };
-    let speaking = speaking(db, &query)?;
+    let speaking = matching_conversations(db, &query)?;
     let fits = |row: &rusqlite::Result<(ConversationRow, i64)>| {
         let Ok((row, n)) = row else {
             return true;
@@ -106,7 +106,7 @@ pub(super) fn list(
 }
 
 /// Returns the conversations with a message that matches.
-fn speaking(db: &Connection, query: &Query) -> Result<HashSet<i64>, Fault> {
+fn matching_conversations(db: &Connection, query: &Query) -> Result<HashSet<i64>, Fault> {
     let Some(words) = query.fts() else {
         return Ok(HashSet::new());
     };
@@ -126,7 +126,7 @@ pub(super) fn messages(
     let sql = "SELECT seq, role, body, text, run, at FROM message WHERE conversation = \
                (SELECT n FROM conversation WHERE id = ?1) AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut rows = db.prepare_cached(sql)?;
-    let rows = rows.query_map(params![id, signed(after), limit], |row| {
+    let rows = rows.query_map(params![id, to_signed(after), limit], |row| {
         damage::read_by(row, "message", id, || read_message(row, id))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -294,7 +294,7 @@ pub(super) fn cut(db: &Connection, id: &str, after: u64) -> Result<u64, Fault> {
     let Some(open) = OpenConversation::find(db, id)? else {
         return Ok(0);
     };
-    let which = params![open.n, signed(after)];
+    let which = params![open.n, to_signed(after)];
     let sql = "DELETE FROM word WHERE rowid IN \
                (SELECT n FROM message WHERE conversation = ?1 AND seq > ?2)";
     db.prepare_cached(sql)?.execute(which)?;

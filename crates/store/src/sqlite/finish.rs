@@ -100,17 +100,17 @@ pub(super) fn stop(
             let sql = "UPDATE run SET cancel_by = ?2 WHERE n = ?1";
             db.prepare_cached(sql)?.execute(params![n, by])?;
             append::add_events(db, n, closing)?;
-            finish(db, n, &cancelled(&by, at))?;
+            finish(db, n, &cancelled_finish(&by, at))?;
         }
     }
     Ok(Some((n, status)))
 }
 
-fn cancelled(by: &str, at: Timestamp) -> Finish {
+fn cancelled_finish(by: &str, at: Timestamp) -> Finish {
     Finish {
         outcome: Outcome::Cancelled,
         outputs: None,
-        error: Some(backend::cancelled(by)),
+        error: Some(backend::cancelled_error(by)),
         aftermath: None,
         at,
     }

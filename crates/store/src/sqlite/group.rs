@@ -265,7 +265,7 @@ mod tests {
         (Box::new(WriteRequest::new(work, reply)), answer)
     }
 
-    fn written(entries: &[(i64, Option<bool>)]) -> (Vec<bool>, Vec<i64>) {
+    fn written_entries(entries: &[(i64, Option<bool>)]) -> (Vec<bool>, Vec<i64>) {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE it (n INTEGER PRIMARY KEY)")
             .unwrap();
@@ -303,10 +303,10 @@ mod tests {
 
     #[test]
     fn a_bad_entry_does_not_undo_others() {
-        let early = written(&[(1, None), (2, Some(false)), (3, None)]);
+        let early = written_entries(&[(1, None), (2, Some(false)), (3, None)]);
         assert_eq!(early, (vec![true, false, true], vec![1, 3]));
         // The failed entry that wrote is undone, and the other rows exist once.
-        let late = written(&[(1, None), (2, Some(true)), (3, Some(false)), (4, None)]);
+        let late = written_entries(&[(1, None), (2, Some(true)), (3, Some(false)), (4, None)]);
         assert_eq!(late, (vec![true, false, false, true], vec![1, 4]));
     }
 }

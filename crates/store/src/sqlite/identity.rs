@@ -74,10 +74,10 @@ impl Identity {
     }
 
     /// Whether the log of a process that died still has to be copied into the file.
-    pub(super) fn is_unsettled(&self) -> bool {
+    pub(super) fn has_open_checkpoint(&self) -> bool {
         self.overwrite
             .as_ref()
-            .is_some_and(OverwriteCheck::is_unsettled)
+            .is_some_and(OverwriteCheck::has_open_checkpoint)
     }
 
     /// Fails if the database or its log was deleted, replaced or overwritten.

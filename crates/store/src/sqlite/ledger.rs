@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::damage;
 use super::fault::Fault;
-use super::row::{self, micros, natural, signed};
+use super::row::{self, micros, natural, to_signed};
 use crate::ledger::{Balance, amount, bucket, bucket_end};
 use crate::{Error, Lease, ReservationResult, Reserve, Spend, SpentFilter, SpentRow, UsageRow};
 
@@ -19,11 +19,11 @@ pub(super) fn reserve(
 ) -> Result<ReservationResult, Fault> {
     let sql = "SELECT n FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
-    let held = held.query_row(params![lease.run.as_str(), signed(lease.token)], |row| {
+    let held = held.query_row(params![lease.run.as_str(), to_signed(lease.token)], |row| {
         row.get(0)
     });
     let Some(n) = held.optional()? else {
-        return Err(Error::fenced(&lease.run).into());
+        return Err(Error::fenced_error(&lease.run).into());
     };
     for limit in &wish.scopes {
         let balance = balance(db, &limit.scope, n, &wish.key)?;
@@ -108,7 +108,7 @@ fn pair(row: &Row<'_>, table: &'static str, scope: &str) -> rusqlite::Result<(u6
 }
 
 fn number(wanted: u64) -> i64 {
-    signed(amount(wanted))
+    to_signed(amount(wanted))
 }
 
 /// Records the usage of a call and removes its reservation.
@@ -167,7 +167,7 @@ pub(super) fn release(db: &Connection, n: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(super) fn spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRow>, Fault> {
+pub(super) fn list_spent(db: &Connection, filter: &SpentFilter) -> Result<Vec<SpentRow>, Fault> {
     // Scopes are sorted, so that reading starts at the first one with the prefix and stops after the last.
     let (from, to) = match (&filter.scope, &filter.prefix) {
         (Some(scope), _) => (scope.as_str(), Some(scope.as_str())),

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::append::events_of;
 use super::damage;
 use super::fault::Fault;
-use super::row::{self, micros, run_columns, signed};
+use super::row::{self, micros, run_columns, to_signed};
 use crate::{PageEnd, RunFilter, RunPage, RunRow, StoredEvent};
 
 pub(super) fn owners(db: &Connection) -> Result<Vec<String>, Fault> {
@@ -124,7 +124,7 @@ pub(super) fn newest_event(db: &Connection) -> Result<u64, Fault> {
     Ok(u64::try_from(newest).unwrap_or_default())
 }
 
-pub(super) fn paused(db: &Connection, runs: &[RunId]) -> Result<Vec<RunId>, Fault> {
+pub(super) fn paused_runs(db: &Connection, runs: &[RunId]) -> Result<Vec<RunId>, Fault> {
     // The same kinds as in the index and in `PAUSES`.
     let sql = "SELECT id FROM run WHERE id = ?1 AND EXISTS \
                (SELECT 1 FROM event WHERE run = n AND kind IN ('asked', 'recovered', 'resumed'))";
@@ -160,7 +160,7 @@ fn all_events(db: &Connection, after: u64, limit: u32) -> Result<Vec<StoredEvent
     let sql = "SELECT seq, at, kind, body, id FROM event CROSS JOIN run ON n = run \
                WHERE seq > ?1 ORDER BY seq LIMIT ?2";
     let mut events = db.prepare_cached(sql)?;
-    let events = events.query_map(params![signed(after), limit], |row| {
+    let events = events.query_map(params![to_signed(after), limit], |row| {
         row::event(row, row::run_id(row, 4)?)
     })?;
     Ok(events.collect::<Result<_, _>>()?)

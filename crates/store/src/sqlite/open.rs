@@ -220,7 +220,7 @@ fn try_writer(path: &Path, options: &SqliteOptions) -> Result<(Connection, Ident
     }
     number(&db, "PRAGMA schema_version").map_err(sql)?;
     let identity = identity.with_log();
-    if identity.is_unsettled() {
+    if identity.has_open_checkpoint() {
         copy_log(&db);
     }
     identity.check()?;

@@ -237,7 +237,7 @@ pub(super) fn hold(db: &Connection, skill: &str, held: bool, at: Timestamp) -> R
     Ok(())
 }
 
-pub(super) fn held(db: &Connection, skill: &str) -> Result<Option<Timestamp>, Fault> {
+pub(super) fn held_since(db: &Connection, skill: &str) -> Result<Option<Timestamp>, Fault> {
     let mut since = db.prepare_cached("SELECT since FROM hold WHERE skill = ?1")?;
     let since = since.query_row([skill], |row| {
         damage::read_by(row, "hold", skill, || row::instant(row, 0))

@@ -81,8 +81,8 @@ impl OverwriteCheck {
 
     /// Whether a checkpoint is in progress or was interrupted. Until it is complete, foreign writes cannot
     /// be distinguished from its own.
-    pub(super) fn is_unsettled(&self) -> bool {
-        log_state(&self.index).is_ok_and(|log| !log.is_settled())
+    pub(super) fn has_open_checkpoint(&self) -> bool {
+        log_state(&self.index).is_ok_and(|log| !log.is_copied())
     }
 }
 
@@ -102,7 +102,7 @@ impl FileCheck<'_> {
             let Ok(log) = log_state(self.index) else {
                 return false;
             };
-            if log == self.seen.log && log.is_settled() {
+            if log == self.seen.log && log.is_copied() {
                 return true;
             }
         }
@@ -124,7 +124,7 @@ impl Stamp {
 }
 
 impl LogState {
-    fn is_settled(self) -> bool {
+    fn is_copied(self) -> bool {
         self.copied == self.to_copy
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn decide(
         .execute(params![approval, decision.answer, decision.by, at])?;
     wake(db, n, status, at)?;
     asked.decision = Some(Decision {
-        at: row::rounded(decision.at),
+        at: row::round_instant(decision.at),
         ..decision.clone()
     });
     Ok(DecisionResult::Accepted(asked))

@@ -33,7 +33,7 @@ pub(super) fn count(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault>
 
 /// Deletes old runs and expired results. Foreign keys delete their questions and notices.
 pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
-    let found = found(db, wish)?;
+    let found = find_runs(db, wish)?;
     let mut events = 0;
     for (n, _) in &found {
         // The tombstone is returned by a later admission with the same key or slot.
@@ -64,7 +64,7 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault>
     })
 }
 
-fn found(db: &Connection, wish: &Prune) -> Result<Vec<(i64, RunId)>, Fault> {
+fn find_runs(db: &Connection, wish: &Prune) -> Result<Vec<(i64, RunId)>, Fault> {
     let sql = format!("SELECT n, id {OLD} ORDER BY n LIMIT ?2");
     let mut found = db.prepare_cached(&sql)?;
     let found = found.query_map(params![micros(wish.before), wish.limit], |row| {

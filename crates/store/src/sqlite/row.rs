@@ -35,7 +35,7 @@ pub(super) fn maybe(at: Option<Timestamp>) -> Option<i64> {
 }
 
 /// Rounds an instant to stored precision, so that rows are equal before and after storing.
-pub(super) fn rounded(at: Timestamp) -> Timestamp {
+pub(super) fn round_instant(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(micros(at)).unwrap_or(at)
 }
 
@@ -45,7 +45,7 @@ pub(super) fn least_number(admitted_at: Timestamp) -> i64 {
 }
 
 /// Returns a number as stored; numbers above `i64::MAX` are capped.
-pub(super) fn signed(number: u64) -> i64 {
+pub(super) fn to_signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -186,7 +186,7 @@ pub(super) fn known_word<T>(
     })
 }
 
-/// Reads a list of texts that is stored as JSON.
+/// Reads a list of strings that is stored as JSON.
 pub(super) fn texts(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| {

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::fault::Fault;
-use super::row::{self, maybe, micros, signed};
+use super::row::{self, maybe, micros, to_signed};
 use super::{damage, outbox};
 use crate::{
     Error, NewSkill, PassedSlots, PutResult, SchedulePosition, SkillChange, SkillFilter,
@@ -96,7 +96,7 @@ fn insert(db: &Connection, skill: &NewSkill) -> Result<PutResult, Fault> {
     let id = db
         .prepare_cached(sql)?
         .insert(params_from_iter(values(skill)))?;
-    Ok(stored(skill, id, skill.at, 1))
+    Ok(stored_result(skill, id, skill.at, 1))
 }
 
 fn replace(db: &Connection, skill: &NewSkill, id: i64) -> Result<PutResult, Fault> {
@@ -115,7 +115,7 @@ fn replace(db: &Connection, skill: &NewSkill, id: i64) -> Result<PutResult, Faul
                     Ok((row::instant(row, 0)?, row::natural(row, 1)?))
                 })
             })?;
-    Ok(stored(skill, id, created, version))
+    Ok(stored_result(skill, id, created, version))
 }
 
 /// Returns the values of a row, in the order of the statements above.
@@ -149,27 +149,27 @@ fn values(skill: &NewSkill) -> Vec<Value> {
     ]
 }
 
-fn stored(skill: &NewSkill, id: i64, created_at: Timestamp, version: u64) -> PutResult {
+fn stored_result(skill: &NewSkill, id: i64, created_at: Timestamp, version: u64) -> PutResult {
     PutResult::Stored(Box::new(SkillRow {
         id,
         text: skill.text.clone(),
-        standing: rounded(&skill.standing),
+        standing: round_state(&skill.standing),
         timeline: SchedulePosition {
-            anchor: skill.timeline.anchor.map(row::rounded),
-            next_at: skill.timeline.next_at.map(row::rounded),
+            anchor: skill.timeline.anchor.map(row::round_instant),
+            next_at: skill.timeline.next_at.map(row::round_instant),
         },
-        created_at: row::rounded(created_at),
-        updated_at: row::rounded(skill.at),
+        created_at: row::round_instant(created_at),
+        updated_at: row::round_instant(skill.at),
         version,
     }))
 }
 
-fn rounded(standing: &SkillState) -> SkillState {
+fn round_state(standing: &SkillState) -> SkillState {
     SkillState {
-        backoff_until: standing.backoff_until.map(row::rounded),
-        alerted_at: standing.alerted_at.map(row::rounded),
-        notified_at: standing.notified_at.map(row::rounded),
-        last_run_at: standing.last_run_at.map(row::rounded),
+        backoff_until: standing.backoff_until.map(row::round_instant),
+        alerted_at: standing.alerted_at.map(row::round_instant),
+        notified_at: standing.notified_at.map(row::round_instant),
+        last_run_at: standing.last_run_at.map(row::round_instant),
         ..standing.clone()
     }
 }
@@ -201,7 +201,7 @@ fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Resul
     let how = &change.standing;
     let values = params![
         id,
-        signed(version),
+        to_signed(version),
         how.disabled.map(Choice::word),
         how.streak,
         maybe(how.backoff_until),
@@ -386,7 +386,7 @@ fn insert_passed(db: &Connection, step: &SlotStep, passed: &PassedSlots) -> Resu
         passed.run.as_str(),
         micros(passed.slot),
         maybe(passed.until),
-        signed(passed.count),
+        to_signed(passed.count),
         passed.outcome.word(),
         micros(step.at),
         passed.error,

@@ -29,7 +29,7 @@ const fn table(name: &'static str) -> TrashTable {
     }
 }
 
-const fn numbered(name: &'static str) -> TrashTable {
+const fn numbered_table(name: &'static str) -> TrashTable {
     TrashTable {
         number: Some("n"),
         ..table(name)
@@ -44,15 +44,15 @@ const OF_RUN: [TrashTable; 5] = [
                    kind = excluded.kind, body = excluded.body WHERE event.run = 0",
         ..table("event")
     },
-    numbered("approval"),
+    numbered_table("approval"),
     table("outbox"),
     table("reservation"),
     table("counted"),
 ];
 const RUN: TrashTable = table("run");
 const SKILL: TrashTable = table("skill");
-const CONVERSATION: TrashTable = numbered("conversation");
-const MESSAGE: TrashTable = numbered("message");
+const CONVERSATION: TrashTable = numbered_table("conversation");
+const MESSAGE: TrashTable = numbered_table("message");
 
 pub(super) fn lines(db: &Connection, what: &TrashItem) -> Result<Vec<String>, Fault> {
     let mut lines = Vec::new();

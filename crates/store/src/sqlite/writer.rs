@@ -50,7 +50,7 @@ struct Shared {
     /// Entries that were passed to the thread and have not been answered.
     waiting: AtomicUsize,
     /// Whether the last group had more than one entry.
-    company: AtomicBool,
+    last_group_was_shared: AtomicBool,
     /// The number of committed groups.
     commits: AtomicU64,
 }
@@ -71,7 +71,7 @@ impl Writer {
                 Some(identity),
             )?),
             waiting: AtomicUsize::new(0),
-            company: AtomicBool::new(false),
+            last_group_was_shared: AtomicBool::new(false),
             commits: AtomicU64::new(0),
         });
         let theirs = Arc::clone(&shared);
@@ -181,7 +181,9 @@ pub(super) fn own_thread() -> bool {
 impl Shared {
     /// Writes an entry on this thread if no other entry is being written or waits; otherwise returns it.
     fn write_alone(&self, entry: Box<dyn Entry>) -> Option<Box<dyn Entry>> {
-        if self.company.load(Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed) > 0 {
+        if self.last_group_was_shared.load(Ordering::Relaxed)
+            || self.waiting.load(Ordering::Relaxed) > 0
+        {
             return Some(entry);
         }
         let Some(connection) = self
@@ -241,7 +243,7 @@ impl Shared {
         let mut group = Vec::with_capacity(GROUP);
         while let Some(first) = self.next(entries) {
             group.push(first);
-            if self.company.load(Ordering::Relaxed) {
+            if self.last_group_was_shared.load(Ordering::Relaxed) {
                 // The callers of the last group are about to send their next requests. Letting them run once
                 // makes groups larger, at no cost for a single caller.
                 std::thread::yield_now();
@@ -250,7 +252,8 @@ impl Shared {
                 return;
             };
             group.extend(entries.try_iter().take(GROUP - 1));
-            self.company.store(group.len() > 1, Ordering::Relaxed);
+            self.last_group_was_shared
+                .store(group.len() > 1, Ordering::Relaxed);
             let failed = connection.write(&mut group).err();
             self.count(failed.is_none());
             if connection.log_exceeds(TOO_LONG) {

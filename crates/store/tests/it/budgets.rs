@@ -22,7 +22,7 @@ const SCOPE: &str = "all@2026-11-15";
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// Recorded with `more` tokens more (or less) than reserved; `twice` records it twice.
-    Settle { more: i64, twice: bool },
+    Record { more: i64, twice: bool },
     /// The call got no reply; the reservation is released.
     Unreserve,
     /// Reserved again under the same key, and then recorded.
@@ -38,7 +38,7 @@ type Script = Vec<(u64, End)>;
 /// Generates scripts for all runs; their calls use at most `most` tokens more than reserved.
 fn scripts(most: i64) -> impl Strategy<Value = Vec<Script>> {
     let end = prop_oneof![
-        4 => (-20..=most, any::<bool>()).prop_map(|(more, twice)| End::Settle { more, twice }),
+        4 => (-20..=most, any::<bool>()).prop_map(|(more, twice)| End::Record { more, twice }),
         2 => Just(End::Unreserve),
         1 => (1..60_u64).prop_map(|tokens| End::Again { tokens }),
         1 => Just(End::Crash),
@@ -88,9 +88,9 @@ impl Runner {
 
     async fn end(&mut self, key: &str, tokens: u64, end: End) {
         match end {
-            End::Settle { more, twice } => {
+            End::Record { more, twice } => {
                 let used = tokens.saturating_add_signed(more);
-                self.settle(key, used).await;
+                self.record_spend(key, used).await;
                 if twice {
                     self.append(Write::Spend(spend(key, used))).await;
                 }
@@ -105,7 +105,7 @@ impl Runner {
                 } else {
                     tokens
                 };
-                self.settle(key, most).await;
+                self.record_spend(key, most).await;
             }
             End::Crash => {
                 let dead = vec![self.lease.owner.clone()];
@@ -130,7 +130,7 @@ impl Runner {
         }
     }
 
-    async fn settle(&self, key: &str, used: u64) {
+    async fn record_spend(&self, key: &str, used: u64) {
         self.used.fetch_add(used, Ordering::SeqCst);
         self.append(Write::Spend(spend(key, used))).await;
     }
@@ -153,7 +153,7 @@ impl Runner {
     }
 
     async fn check(&self) {
-        let row = spent(&*self.store).await;
+        let row = list_spent(&*self.store).await;
         let sum = row.tokens_in + row.tokens_out + row.reserved_tokens;
         assert!(sum <= self.most, "{row:?} with at most {}", self.most);
     }
@@ -172,12 +172,12 @@ fn spend(key: &str, tokens: u64) -> Spend {
     }
 }
 
-async fn spent(store: &dyn Store) -> SpentRow {
+async fn list_spent(store: &dyn Store) -> SpentRow {
     let filter = SpentFilter {
         scope: Some(SCOPE.to_owned()),
         ..SpentFilter::default()
     };
-    let mut rows = store.spent(filter).await.unwrap();
+    let mut rows = store.list_spent(filter).await.unwrap();
     rows.pop().unwrap_or_default()
 }
 
@@ -208,7 +208,7 @@ async fn race(store: Arc<dyn Store>, scripts: Vec<Script>, over: u64) {
     for task in tasks {
         task.await.unwrap();
     }
-    let row = spent(&*store).await;
+    let row = list_spent(&*store).await;
     assert_eq!(row.tokens_in, used.load(Ordering::SeqCst));
     assert_eq!(row.reserved_tokens, 0);
     let usage = store.usage_since("main", at(0)).await.unwrap();

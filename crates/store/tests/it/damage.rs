@@ -79,7 +79,7 @@ const CASES: &[Case] = &[
     Case {
         table: "cache",
         sql: "INSERT INTO cache VALUES ('k1', CAST(x'ff' AS TEXT), 0, 9000000000000000000)",
-        ask: ask!(store => store.cached("k1", at(0))),
+        ask: ask!(store => store.read_cached("k1", at(0))),
         key: "k1",
         reason: "column `value`: invalid UTF-8",
     },
@@ -136,7 +136,7 @@ const CASES: &[Case] = &[
     Case {
         table: "hold",
         sql: "INSERT INTO hold VALUES ('a', 9223372036854775807)",
-        ask: ask!(store => store.held("a")),
+        ask: ask!(store => store.held_since("a")),
         key: "a",
         reason: "column `since`: 9223372036854775807 is out of range",
     },
@@ -190,7 +190,7 @@ const CASES: &[Case] = &[
         table: "ledger",
         sql: "INSERT INTO ledger (scope, tokens_in, tokens_out, micros, calls, at) \
               VALUES ('all', -1, 0, 0, 0, 0)",
-        ask: ask!(store => store.spent(SpentFilter::default())),
+        ask: ask!(store => store.list_spent(SpentFilter::default())),
         key: "all",
         reason: "column `tokens_in`: -1 is out of range",
     },

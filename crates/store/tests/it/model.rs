@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use crate::support::at;
-use mind::{Ask, Beside};
+use mind::{Ask, SideWrite};
 
 /// One request. Numbers choose among a few names, so that requests refer to the same rows.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ enum Op {
         then: u8,
         ask: Option<u8>,
         events: u8,
-        beside: Vec<Beside>,
+        beside: Vec<SideWrite>,
     },
     Mind(Ask),
     Cancel {
@@ -275,7 +275,7 @@ impl Pair {
             }
             Op::Cached { key } => {
                 let key = format!("k{key}");
-                let _answer = self.same(|store| store.cached(&key, now)).await;
+                let _answer = self.same(|store| store.read_cached(&key, now)).await;
             }
             Op::Grant { id } => {
                 let grant = Grant {

@@ -112,7 +112,7 @@ impl AgentFold {
             } => {
                 let work = Work::Tool {
                     tool: tool.clone(),
-                    arguments: content.then(|| masked(Value::Object(Object::clone(args)))),
+                    arguments: content.then(|| masked_value(Value::Object(Object::clone(args)))),
                     result: None,
                     cached: false,
                 };
@@ -137,7 +137,7 @@ impl AgentFold {
                 ..
             } => {
                 let value = value.as_ref().filter(|_| content);
-                let result = value.map(|value| masked(value.clone()));
+                let result = value.map(|value| masked_value(value.clone()));
                 return self.close(at, path, agent, (*turn, *call), (result, error.clone()));
             }
             EventKind::Unable { .. }
@@ -212,7 +212,7 @@ fn place_of(path: &Path, agent: &Address) -> Option<String> {
     Some(span_place::agent_call(path.as_str(), &above, turn, call))
 }
 
-fn masked(mut value: Value) -> Value {
+fn masked_value(mut value: Value) -> Value {
     mask_value(&mut value);
     value
 }

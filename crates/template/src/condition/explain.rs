@@ -23,7 +23,7 @@ pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxE
     match &error.error {
         Kind::Lexical(kind) => explain.lexical(kind, span),
         Kind::FStringError(kind) => explain.in_string(kind, span),
-        Kind::EmptySlice => SyntaxError::new("empty subscript", explain.before(&span)),
+        Kind::EmptySlice => SyntaxError::new("empty subscript", explain.text_before(&span)),
         Kind::InvalidStarredExpressionUsage | Kind::IterableUnpackingInComprehension => {
             misplaced_star(span)
         }
@@ -60,7 +60,7 @@ pub(super) fn error(text: &str, tokens: &[Token], error: &ParseError) -> SyntaxE
         Kind::OtherError(message) if message.starts_with("Expected a parameter name") => {
             explain.assignment(&span)
         }
-        _ => explain.unexpected(&span),
+        _ => explain.unexpected_token(&span),
     }
 }
 
@@ -135,7 +135,7 @@ impl Explain<'_> {
     fn in_string(&self, kind: &InString, span: Range<usize>) -> SyntaxError {
         match kind {
             InString::UnclosedLbrace if !stops(self.tokens[self.token_at(&span)].kind) => {
-                self.unexpected(&span)
+                self.unexpected_token(&span)
             }
             InString::UnclosedLbrace => {
                 let open = self.text[..span.end].rfind('{').unwrap_or(span.start);
@@ -185,7 +185,7 @@ impl Explain<'_> {
     }
 
     /// Returns `span` extended to include the token before it.
-    fn before(&self, span: &Range<usize>) -> Range<usize> {
+    fn text_before(&self, span: &Range<usize>) -> Range<usize> {
         let before = self.token_at(span).checked_sub(1);
         before.map_or(span.clone(), |at| self.tokens[at].span().start..span.end)
     }
@@ -211,7 +211,7 @@ impl Explain<'_> {
             .opener(kind, span)
             .filter(|_| stops(self.tokens[self.token_at(span)].kind))
         else {
-            return self.unexpected(span);
+            return self.unexpected_token(span);
         };
         let error = SyntaxError::new(format!("`{word}` without `{other}`"), opener.span());
         match hint {
@@ -224,16 +224,16 @@ impl Explain<'_> {
     fn assignment(&self, span: &Range<usize>) -> SyntaxError {
         let behind = self.tokens[self.token_at(span)..].iter();
         let equal = behind.clone().find(|token| token.kind == TokenKind::Equal);
-        self.unexpected(&equal.map_or(span.clone(), |equal| equal.span()))
+        self.unexpected_token(&equal.map_or(span.clone(), |equal| equal.span()))
     }
 
     /// Returns the error for a token at a place where it is not allowed.
-    fn unexpected(&self, span: &Range<usize>) -> SyntaxError {
+    fn unexpected_token(&self, span: &Range<usize>) -> SyntaxError {
         let at = self.token_at(span);
         let token = self.tokens[at];
         let before = at.checked_sub(1).map(|at| self.tokens[at]);
         if let Some(before) = before
-            && let Some(error) = self.after(before, token)
+            && let Some(error) = self.error_after(before, token)
         {
             return error;
         }
@@ -255,7 +255,7 @@ impl Explain<'_> {
     }
 
     /// Returns an error about the previous token, if that is more helpful than one about the token itself.
-    fn after(&self, before: Token, token: Token) -> Option<SyntaxError> {
+    fn error_after(&self, before: Token, token: Token) -> Option<SyntaxError> {
         let adjacent = before.span().end == token.span().start;
         match (before.kind, token.kind) {
             (TokenKind::Dot, _) => {

@@ -63,14 +63,14 @@ fn int(text: &str) -> Constant {
 fn string(text: &str, node: &python::ExprStringLiteral) -> LowerResult<String> {
     let mut joined = String::new();
     for part in &node.value {
-        joined.push_str(checked(text, part)?);
+        joined.push_str(check_literal(text, part)?);
     }
     Ok(joined)
 }
 
 /// Returns the text of a literal. Fails for the escape of a lone surrogate, which is a character only in
 /// Python; the parser replaces it by U+FFFD.
-fn checked<'t>(text: &str, literal: &'t python::StringLiteral) -> LowerResult<&'t str> {
+fn check_literal<'t>(text: &str, literal: &'t python::StringLiteral) -> LowerResult<&'t str> {
     let span = span(literal);
     let source = &text[span.clone()];
     let replaced = literal.value.contains(char::REPLACEMENT_CHARACTER)
@@ -107,7 +107,7 @@ fn fstring(text: &str, node: &python::ExprFString) -> LowerResult<ExprKind> {
     let mut parts = Vec::new();
     for part in &node.value {
         match part {
-            PythonPart::Literal(literal) => push_text(&mut parts, checked(text, literal)?),
+            PythonPart::Literal(literal) => push_text(&mut parts, check_literal(text, literal)?),
             PythonPart::FString(fstring) => elements(text, &fstring.elements, 0, &mut parts)?,
         }
     }

@@ -37,12 +37,12 @@ impl Lower<'_> {
         lower(self.text, expr)
     }
 
-    fn boxed(&self, expr: &Python) -> LowerResult<Box<Expr>> {
+    fn lower_boxed(&self, expr: &Python) -> LowerResult<Box<Expr>> {
         self.expr(expr).map(Box::new)
     }
 
     fn maybe(&self, expr: Option<&Python>) -> LowerResult<Option<Box<Expr>>> {
-        expr.map(|expr| self.boxed(expr)).transpose()
+        expr.map(|expr| self.lower_boxed(expr)).transpose()
     }
 
     fn exprs(&self, exprs: &[Python]) -> LowerResult<Vec<Expr>> {
@@ -65,35 +65,35 @@ impl Lower<'_> {
             },
             Python::UnaryOp(node) => ExprKind::Unary {
                 op: unary_op(node.op),
-                operand: self.boxed(&node.operand)?,
+                operand: self.lower_boxed(&node.operand)?,
             },
             Python::BinOp(node) => ExprKind::Binary {
                 op: binary_op(node.op),
-                left: self.boxed(&node.left)?,
-                right: self.boxed(&node.right)?,
+                left: self.lower_boxed(&node.left)?,
+                right: self.lower_boxed(&node.right)?,
             },
             Python::Compare(node) => self.compare(node)?,
             Python::If(node) => ExprKind::Conditional {
-                test: self.boxed(&node.test)?,
-                then: self.boxed(&node.body)?,
-                otherwise: self.boxed(&node.orelse)?,
+                test: self.lower_boxed(&node.test)?,
+                then: self.lower_boxed(&node.body)?,
+                otherwise: self.lower_boxed(&node.orelse)?,
             },
             Python::Lambda(node) => ExprKind::Lambda {
                 params: self.params(node.parameters.as_deref())?,
-                body: self.boxed(&node.body)?,
+                body: self.lower_boxed(&node.body)?,
             },
             Python::Named(node) => self.walrus(node)?,
             Python::Call(node) => ExprKind::Call {
-                callee: self.boxed(&node.func)?,
+                callee: self.lower_boxed(&node.func)?,
                 args: self.arguments(&node.arguments)?,
             },
             Python::Attribute(node) => ExprKind::Attribute {
-                value: self.boxed(&node.value)?,
+                value: self.lower_boxed(&node.value)?,
                 name: ident(&node.attr),
             },
             Python::Subscript(node) => ExprKind::Subscript {
-                value: self.boxed(&node.value)?,
-                index: self.boxed(&node.slice)?,
+                value: self.lower_boxed(&node.value)?,
+                index: self.lower_boxed(&node.slice)?,
             },
             Python::Slice(node) => ExprKind::Slice {
                 start: self.maybe(node.lower.as_deref())?,
@@ -109,7 +109,7 @@ impl Lower<'_> {
             Python::List(node) => ExprKind::List(self.exprs(&node.elts)?),
             Python::Tuple(node) => ExprKind::Tuple(self.exprs(&node.elts)?),
             Python::Set(node) => ExprKind::Set(self.exprs(&node.elts)?),
-            Python::Starred(node) => ExprKind::Starred(self.boxed(&node.value)?),
+            Python::Starred(node) => ExprKind::Starred(self.lower_boxed(&node.value)?),
             Python::Dict(node) => ExprKind::Dict(self.dict_items(&node.items)?),
             Python::ListComp(node) => {
                 self.comprehension(ComprehensionKind::List, &node.elt, &node.generators)?
@@ -121,7 +121,7 @@ impl Lower<'_> {
                 self.comprehension(ComprehensionKind::Generator, &node.elt, &node.generators)?
             }
             Python::DictComp(node) => self.dict_comprehension(node)?,
-            other => return Err(refused(self.text, other)),
+            other => return Err(refused_error(self.text, other)),
         })
     }
 
@@ -130,7 +130,7 @@ impl Lower<'_> {
         let rest = ops.iter().zip(operands);
         let rest = rest.map(|(op, operand)| Ok((compare_op(*op), self.expr(operand)?)));
         Ok(ExprKind::Compare {
-            left: self.boxed(&node.left)?,
+            left: self.lower_boxed(&node.left)?,
             rest: rest.collect::<LowerResult<_>>()?,
         })
     }
@@ -145,7 +145,7 @@ impl Lower<'_> {
                 name: name.id.to_string(),
                 span: span(name),
             },
-            value: self.boxed(&node.value)?,
+            value: self.lower_boxed(&node.value)?,
         })
     }
 
@@ -202,7 +202,7 @@ impl Lower<'_> {
     ) -> LowerResult<ExprKind> {
         Ok(ExprKind::Comprehension {
             kind,
-            element: self.boxed(element)?,
+            element: self.lower_boxed(element)?,
             clauses: self.clauses(clauses)?,
         })
     }
@@ -212,8 +212,8 @@ impl Lower<'_> {
             return Err(SyntaxError::new("`**` in a comprehension", span(node)));
         };
         Ok(ExprKind::DictComprehension {
-            key: self.boxed(key)?,
-            value: self.boxed(&node.value)?,
+            key: self.lower_boxed(key)?,
+            value: self.lower_boxed(&node.value)?,
             clauses: self.clauses(&node.generators)?,
         })
     }
@@ -324,7 +324,7 @@ fn target(expr: &Python) -> LowerResult<Target> {
 }
 
 /// Returns the error for an expression that Python allows but conditions do not.
-fn refused(text: &str, expr: &Python) -> SyntaxError {
+fn refused_error(text: &str, expr: &Python) -> SyntaxError {
     let span = span(expr);
     let word = text[span.clone()]
         .split(|c: char| !c.is_alphabetic())

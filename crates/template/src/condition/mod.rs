@@ -70,7 +70,7 @@ impl Condition {
 
     /// Returns the first part that requires full Python whatever its values are, and its span. Cases that
     /// depend on values are not found.
-    pub fn unsupported(&self) -> Option<&(String, Range<usize>)> {
+    pub fn first_unsupported(&self) -> Option<&(String, Range<usize>)> {
         self.unsupported.as_ref()
     }
 

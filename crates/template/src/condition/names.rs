@@ -117,7 +117,7 @@ impl<'e> Walk<'e> {
                 self.expr(otherwise);
             }
             ExprKind::Lambda { params, body } => {
-                self.unsupported("a lambda", &expr.span);
+                self.note_unsupported("a lambda", &expr.span);
                 self.lambda(params, body);
             }
             ExprKind::Walrus { target, value } => self.walrus(target, value),
@@ -150,10 +150,10 @@ impl<'e> Walk<'e> {
             Constant::Imaginary(_) => "a complex number",
             _ => return,
         };
-        self.unsupported(what, span);
+        self.note_unsupported(what, span);
     }
 
-    fn unsupported(&mut self, what: &str, span: &Range<usize>) {
+    fn note_unsupported(&mut self, what: &str, span: &Range<usize>) {
         self.unsupported
             .get_or_insert((what.to_owned(), span.clone()));
     }
@@ -370,7 +370,7 @@ mod tests {
             ("any(y.title() for y in x)", None),
         ] {
             let condition = Condition::parse(text).unwrap();
-            let found = condition.unsupported();
+            let found = condition.first_unsupported();
             let found = found.map(|(what, span)| (what.as_str(), span.clone()));
             assert_eq!(found, expected, "{text}");
         }

@@ -105,7 +105,7 @@ impl Template {
         let Some(program) = &self.program else {
             return Ok(self.source.clone());
         };
-        let text = program.framed(scope, frame);
+        let text = program.render_framed(scope, frame);
         text.map_err(|fault| fault.finish(&self.source))
     }
 

@@ -63,7 +63,7 @@ impl ModelAnswer {
 
     /// Adds a text before the calls.
     #[must_use]
-    pub fn saying(self, text: &str) -> Self {
+    pub fn with_text(self, text: &str) -> Self {
         self.change(|saying| text.clone_into(&mut saying.text))
     }
 

@@ -31,7 +31,7 @@ impl ModelServer {
     /// a message about it.
     pub fn start(dialect: Dialect, answers: impl IntoIterator<Item = ModelAnswer>) -> Self {
         let left: Mutex<VecDeque<ModelAnswer>> = Mutex::new(answers.into_iter().collect());
-        Self::answering(dialect, move |_| {
+        Self::start_with(dialect, move |_| {
             let over = || ModelAnswer::error(400, "the script of the test is over");
             lock(&left).pop_front().unwrap_or_else(over)
         })
@@ -44,7 +44,7 @@ impl ModelServer {
     }
 
     /// Starts a server that computes each answer from the body of the request.
-    pub fn answering(
+    pub fn start_with(
         dialect: Dialect,
         answer: impl Fn(&Value) -> ModelAnswer + Send + Sync + 'static,
     ) -> Self {

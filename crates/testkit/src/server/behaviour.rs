@@ -162,7 +162,7 @@ impl Call<'_> {
 
     fn answer_with(&self, words: &Value) {
         if let Some(text) = words["error"].as_str() {
-            let content = json!([{"type": "text", "text": self.filled(text)}]);
+            let content = json!([{"type": "text", "text": self.fill_arguments(text)}]);
             self.send(json!({"content": content, "isError": true}));
         } else if let Some(code) = words["rpc_error"]["code"].as_i64() {
             let message = words["rpc_error"]["message"].as_str().unwrap_or("no");
@@ -220,7 +220,7 @@ impl Call<'_> {
             return text(&self.meta.to_string());
         }
         match words["text"].as_str() {
-            Some(given) => text(&self.filled(given)),
+            Some(given) => text(&self.fill_arguments(given)),
             None => text(&self.arguments.to_string()),
         }
     }
@@ -233,7 +233,7 @@ impl Call<'_> {
     }
 
     /// Replaces `${name}` in `text` by the argument of that name.
-    fn filled(&self, text: &str) -> String {
+    fn fill_arguments(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (name, value) in self.arguments.as_object().into_iter().flatten() {
             let value = value
@@ -246,7 +246,7 @@ impl Call<'_> {
 
     fn filled_value(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => json!(self.filled(text)),
+            Value::String(text) => json!(self.fill_arguments(text)),
             Value::Array(items) => items.iter().map(|item| self.filled_value(item)).collect(),
             Value::Object(fields) => fields
                 .iter()

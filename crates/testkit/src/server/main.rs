@@ -49,7 +49,7 @@ impl Sink for Stdout {
         let mut out = std::io::stdout().lock();
         let mut bytes = line.to_vec();
         bytes.push(b'\n');
-        // Errors are ignored: the client may be gone.
+        // Errors are ignored: the client may have disconnected.
         out.write_all(&bytes).and_then(|()| out.flush()).ok();
     }
 }

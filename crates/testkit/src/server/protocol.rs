@@ -63,11 +63,11 @@ impl Server {
     pub(crate) fn handle(self: &Arc<Self>, message: Value, sink: &Arc<dyn Sink>) {
         let id = message["id"].clone();
         let Some(method) = message["method"].as_str() else {
-            self.answered(&message);
+            self.handle_response(&message);
             return;
         };
         if id.is_null() {
-            self.notified(method, &message["params"]);
+            self.handle_notification(method, &message["params"]);
             return;
         }
         if method != "tools/call" {
@@ -95,7 +95,7 @@ impl Server {
         let unknown = || error(id, -32601, "method not found");
         Some(match method {
             "initialize" if self.era() == "modern" => error(id, -32601, "no initialize here"),
-            "initialize" => result(id, &self.initialized(params)),
+            "initialize" => result(id, &self.initialize_result(params)),
             "server/discover" if self.script["start"]["silent_probe"] == json!(true) => {
                 return None;
             }
@@ -103,7 +103,7 @@ impl Server {
                 result(id, &json!({}))
             }
             "server/discover" if self.era() == "legacy" => unknown(),
-            "server/discover" => result(id, &self.discovered()),
+            "server/discover" => result(id, &self.discover_result()),
             "subscriptions/listen" if self.era() != "legacy" => {
                 lock(&self.subscriptions).push(id.clone());
                 sink.send(&json!({
@@ -135,7 +135,7 @@ impl Server {
         self.script["announces"] != json!(false)
     }
 
-    fn initialized(&self, params: &Value) -> Value {
+    fn initialize_result(&self, params: &Value) -> Value {
         let version = params["protocolVersion"].as_str().unwrap_or("2025-11-25");
         json!({
             "protocolVersion": if version == MODERN { "2025-11-25" } else { version },
@@ -149,7 +149,7 @@ impl Server {
         self.script["version"].as_str().unwrap_or("1.0")
     }
 
-    fn discovered(&self) -> Value {
+    fn discover_result(&self) -> Value {
         json!({
             "resultType": "complete",
             "supportedVersions": [MODERN],
@@ -166,7 +166,7 @@ impl Server {
         let tools: Vec<Value> = tools
             .iter()
             .filter(|(name, words)| self.is_visible(name, words))
-            .map(|(name, words)| described(name, words))
+            .map(|(name, words)| describe_tool(name, words))
             .collect();
         let first: usize = params["cursor"]
             .as_str()
@@ -186,7 +186,7 @@ impl Server {
         page
     }
 
-    fn notified(&self, method: &str, params: &Value) {
+    fn handle_notification(&self, method: &str, params: &Value) {
         if method == "notifications/cancelled" {
             let id = params["requestId"].to_string();
             self.witness
@@ -200,7 +200,7 @@ impl Server {
     }
 
     /// Passes a response of the client to the request that waits for it.
-    fn answered(&self, message: &Value) {
+    fn handle_response(&self, message: &Value) {
         let asked = message["id"]
             .as_u64()
             .and_then(|id| lock(&self.asked).remove(&id));
@@ -243,7 +243,7 @@ impl Server {
     }
 }
 
-fn described(name: &str, words: &Value) -> Value {
+fn describe_tool(name: &str, words: &Value) -> Value {
     let mut tool = json!({
         "name": name,
         "description": words["description"].as_str().unwrap_or("A tool for tests."),

@@ -27,8 +27,8 @@ impl Server {
         }
         let skills = self.skills();
         let answer = match method {
-            "skills/list" => Some(listed(&skills, params)),
-            "skills/get" => found(&skills, params),
+            "skills/list" => Some(list_result(&skills, params)),
+            "skills/get" => find_result(&skills, params),
             "resources/read" => read(&skills, params),
             _ => return None,
         };
@@ -49,7 +49,7 @@ fn head(skills: &Value) -> Value {
     head
 }
 
-fn listed(skills: &Value, params: &Value) -> Value {
+fn list_result(skills: &Value, params: &Value) -> Value {
     let none = Vec::new();
     let all = skills["entries"].as_array().unwrap_or(&none);
     let cursor = params["cursor"].as_str().and_then(|at| at.parse().ok());
@@ -65,7 +65,7 @@ fn listed(skills: &Value, params: &Value) -> Value {
     page
 }
 
-fn found(skills: &Value, params: &Value) -> Option<Value> {
+fn find_result(skills: &Value, params: &Value) -> Option<Value> {
     let lists = ["entries", "unlisted"].map(|key| skills[key].as_array());
     let mut all = lists.into_iter().flatten().flatten();
     let entry = all.find(|entry| entry["uri"] == params["uri"])?;

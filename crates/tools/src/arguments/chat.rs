@@ -14,7 +14,7 @@ use crate::secret::Reveal;
 use crate::tool::ToolInfo;
 
 /// The longest plausible chat id; ids that models invent are longer.
-const LONGEST_ID: usize = 20;
+const MAX_ID_LEN: usize = 20;
 
 /// The tool that accepts a chat even if its schema lists no parameters.
 const SENDS_TO_CHAT: &str = "telegram_send_message";
@@ -169,7 +169,7 @@ impl ChatCall<'_> {
     }
 
     fn is_plausible(&self, id: &str) -> bool {
-        id.chars().count() <= LONGEST_ID || self.telegram.known_chats().contains(&id.to_owned())
+        id.chars().count() <= MAX_ID_LEN || self.telegram.known_chats().contains(&id.to_owned())
     }
 
     /// Returns the id in a value; ids are written as strings or as integers.

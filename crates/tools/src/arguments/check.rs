@@ -15,7 +15,7 @@ use super::schema::{cast, properties};
 use crate::secret::Reveal;
 
 /// The maximum number of problems to report at once.
-const MOST: usize = 10;
+const MAX_PROBLEMS: usize = 10;
 
 /// Checks the arguments of one tool.
 pub(crate) struct Checker {
@@ -88,7 +88,7 @@ impl Checker {
         let problems: Vec<Problem> = validator
             .iter_errors(&value)
             .filter(|error| !hides_secret(&value, error, reveal))
-            .take(MOST)
+            .take(MAX_PROBLEMS)
             .flat_map(|error| describe(&error, &self.schema))
             .collect();
         if problems.is_empty() {
@@ -155,7 +155,7 @@ fn describe(error: &ValidationError<'_>, schema: &Value) -> Vec<Problem> {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            plain(format!("{} is missing", named(&place, name)))
+            plain(format!("{} is missing", join_name(&place, name)))
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
@@ -215,7 +215,7 @@ fn argument(place: &str) -> String {
     }
 }
 
-fn named(place: &str, name: &str) -> String {
+fn join_name(place: &str, name: &str) -> String {
     argument(&format!(
         "{place}/{}",
         name.replace('~', "~0").replace('/', "~1")
@@ -226,7 +226,7 @@ fn unknown(place: &str, name: &str, schema: &Value) -> Problem {
     let known = properties(schema).filter(|_| place.is_empty());
     let near = known.and_then(|known| nearest(name, known.keys().map(String::as_str)));
     Problem {
-        message: format!("{} is unknown", named(place, name)),
+        message: format!("{} is unknown", join_name(place, name)),
         hint: near.map(|near| format!("did you mean `{near}`?")),
     }
 }

@@ -10,11 +10,11 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 /// The maximum number of schemas that apply to one value.
-const MOST_APPLIED: u64 = 10_000;
+const MAX_APPLIED: u64 = 10_000;
 /// The maximum depth of nested schemas for one value.
 const DEEPEST: usize = 64;
 /// The maximum number of distinct references: each can make compilation recurse deeper.
-const MOST_REFERENCES: usize = 200;
+const MAX_REFERENCES: usize = 200;
 
 /// The cost of validating against a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn cost(schema: &Value) -> Cost {
     if !collect(schema, &mut references) {
         return Cost::Unknown;
     }
-    if references.len() > MOST_REFERENCES {
+    if references.len() > MAX_REFERENCES {
         return Cost::TooHigh("it has too many references");
     }
     let mut count = Count {
@@ -89,7 +89,7 @@ impl<'a> Count<'a> {
     fn everywhere(&mut self, schema: &'a Value) -> Result<(), &'static str> {
         match schema {
             Value::Object(fields) => {
-                self.applied(schema, 0)?;
+                self.count_applied(schema, 0)?;
                 fields.values().try_for_each(|field| self.everywhere(field))
             }
             Value::Array(items) => items.iter().try_for_each(|item| self.everywhere(item)),
@@ -98,7 +98,7 @@ impl<'a> Count<'a> {
     }
 
     /// Returns how many schemas apply to a value that this schema applies to.
-    fn applied(&mut self, schema: &'a Value, depth: usize) -> Result<u64, &'static str> {
+    fn count_applied(&mut self, schema: &'a Value, depth: usize) -> Result<u64, &'static str> {
         let Value::Object(fields) = schema else {
             return Ok(1);
         };
@@ -123,10 +123,10 @@ impl<'a> Count<'a> {
                 _ => Vec::new(),
             };
             for part in parts {
-                count = count.saturating_add(self.applied(part, depth + 1)?);
+                count = count.saturating_add(self.count_applied(part, depth + 1)?);
             }
         }
-        if count > MOST_APPLIED {
+        if count > MAX_APPLIED {
             return Err("too many schemas in it apply to one value");
         }
         self.known.insert(schema, Some(count));

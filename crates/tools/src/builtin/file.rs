@@ -11,12 +11,12 @@ use deft_model::{Effects, Failure, FailureClass, Object};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, statat};
 use serde_json::{Value, json};
 
-use super::folder::{OpenEntry, creatable, existing, io, open_folder};
-use super::{BuiltinTool, Context, Definition, Settings, blocking, handler, invalid, text};
+use super::folder::{OpenEntry, creatable, existing_path, io, open_folder};
+use super::{BuiltinTool, Context, Definition, Settings, handler, invalid, run_blocking, text};
 use crate::options::{FileOptions, Options};
 
 /// The maximum number of entries in a listing.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 type Work = fn(&FileOptions, &Object) -> Result<Value, Failure>;
 
@@ -103,10 +103,10 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
                 return Err(
                     Failure::new(FailureClass::NotFound, "writing files is disabled")
                         .hint("set `tools.file.write = true`")
-                        .blocked(),
+                        .mark_blocked(),
                 );
             }
-            blocking(move || work(&options, &arguments)).await
+            run_blocking(move || work(&options, &arguments)).await
         }
     });
     let readable = |options: &Options| !options.file.folders.is_empty();
@@ -127,7 +127,7 @@ fn install(settings: &Settings, definition: Definition, work: Work, writes: bool
 
 fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
-    let path = existing(options, given)?;
+    let path = existing_path(options, given)?;
     let spot = OpenEntry::from_real_path(options, given, &path)?;
     let file = spot
         .open(OFlags::RDONLY)
@@ -153,7 +153,7 @@ fn read(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
 
 fn list(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
-    let path = existing(options, given)?;
+    let path = existing_path(options, given)?;
     let entries = open_folder(options, given, &path)
         .and_then(|folder| entries(&folder).map_err(|error| io(given, &error)));
     let mut entries = entries?;
@@ -167,7 +167,7 @@ fn entries(folder: &OwnedFd) -> std::io::Result<Vec<Value>> {
         !name.is_ok_and(|name| matches!(name.to_bytes(), b"." | b".."))
     });
     let mut entries = Vec::new();
-    for entry in names.take(MOST_ENTRIES) {
+    for entry in names.take(MAX_ENTRIES) {
         let entry = entry?;
         let stat = statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
@@ -187,7 +187,7 @@ fn entries(folder: &OwnedFd) -> std::io::Result<Vec<Value>> {
 }
 
 fn exists(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
-    match existing(options, text(arguments, "path")) {
+    match existing_path(options, text(arguments, "path")) {
         Ok(_) => Ok(Value::Bool(true)),
         Err(failure) if failure.class == FailureClass::NotFound && !failure.blocked => {
             Ok(Value::Bool(false))
@@ -253,7 +253,7 @@ fn append(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
 
 fn delete(options: &FileOptions, arguments: &Object) -> Result<Value, Failure> {
     let given = text(arguments, "path");
-    let path = match existing(options, given) {
+    let path = match existing_path(options, given) {
         Ok(path) => path,
         // A missing file is the desired result.
         Err(failure) if failure.class == FailureClass::NotFound && !failure.blocked => {

@@ -17,7 +17,7 @@ use super::invalid;
 use crate::options::FileOptions;
 
 /// Returns the real path of an existing file or folder.
-pub(super) fn existing(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
+pub(super) fn existing_path(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
     let path = candidate(options, given)?;
     let real = path.canonicalize().map_err(|error| io(given, &error))?;
     inside(options, given, real)
@@ -28,7 +28,7 @@ pub(super) fn creatable(options: &FileOptions, given: &str) -> Result<PathBuf, F
     let path = candidate(options, given)?;
     // A link is followed, so that the file written is the file that was checked.
     if path.symlink_metadata().is_ok() {
-        return existing(options, given);
+        return existing_path(options, given);
     }
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(invalid(format!("`{given}` is not the path of a file")));
@@ -55,7 +55,7 @@ pub(super) struct OpenEntry {
 }
 
 impl OpenEntry {
-    /// Opens the folder of a real path, as [`existing`] and [`creatable`] return it.
+    /// Opens the folder of a real path, as [`existing_path`] and [`creatable`] return it.
     pub(super) fn from_real_path(
         options: &FileOptions,
         given: &str,
@@ -159,7 +159,7 @@ fn candidate(options: &FileOptions, given: &str) -> Result<PathBuf, Failure> {
             "no folders are configured for the `file` tools",
         )
         .hint("list folders in `tools.file.folders`")
-        .blocked());
+        .mark_blocked());
     };
     let path = Path::new(given);
     if given.is_empty()
@@ -234,8 +234,8 @@ mod tests {
             folders: vec![open.clone()],
             ..FileOptions::default()
         };
-        let real = existing(&options, "sub/a.txt").unwrap();
-        let folder = existing(&options, "sub").unwrap();
+        let real = existing_path(&options, "sub/a.txt").unwrap();
+        let folder = existing_path(&options, "sub").unwrap();
         let held = OpenEntry::from_real_path(&options, "sub/a.txt", &real).unwrap();
         fs::rename(open.join("sub"), open.join("moved")).unwrap();
         symlink(closed.join("sub"), open.join("sub")).unwrap();

@@ -12,7 +12,7 @@ use super::Settings;
 use crate::address::is_private;
 
 /// Whether the list allows a URL.
-pub(super) fn allowed(list: &[String], url: &Url) -> bool {
+pub(super) fn is_allowed(list: &[String], url: &Url) -> bool {
     let (Some(host), Some(port)) = (host_of(url), url.port_or_known_default()) else {
         return false;
     };
@@ -80,7 +80,7 @@ mod tests {
 
     fn passes(list: &[&str], url: &str) -> bool {
         let list: Vec<String> = list.iter().map(|&pattern| pattern.to_owned()).collect();
-        allowed(&list, &Url::parse(url).unwrap())
+        is_allowed(&list, &Url::parse(url).unwrap())
     }
 
     #[test]

@@ -10,7 +10,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
 use serde_json::{Value, json};
 
-use super::host::{Resolver, allowed, host_of};
+use super::host::{Resolver, host_of, is_allowed};
 use super::{BuiltinTool, Context, Definition, Settings, handler, invalid, text};
 use crate::classify;
 use crate::limit::words;
@@ -18,7 +18,7 @@ use crate::options::HttpOptions;
 use crate::transport::transport;
 
 /// The maximum number of redirects to follow.
-const MOST_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 pub(super) fn tool(settings: &Settings) -> BuiltinTool {
     let definition = Definition::new(
@@ -215,7 +215,7 @@ fn admit(options: &HttpOptions, url: &Url) -> Result<(), Failure> {
             url.scheme()
         )));
     }
-    if allowed(&options.allow, url) {
+    if is_allowed(&options.allow, url) {
         return Ok(());
     }
     let host = host_of(url).unwrap_or_default();
@@ -252,7 +252,7 @@ async fn exchange(
     mut hop: Hop,
     arguments: &Object,
 ) -> Result<Value, Failure> {
-    for _ in 0..=MOST_REDIRECTS {
+    for _ in 0..=MAX_REDIRECTS {
         let mut request = client
             .request(hop.method.clone(), hop.url.clone())
             .headers(hop.headers.clone());
@@ -268,7 +268,7 @@ async fn exchange(
     }
     Err(Failure::new(
         FailureClass::Limit,
-        format!("the answer redirects more than {MOST_REDIRECTS} times"),
+        format!("the answer redirects more than {MAX_REDIRECTS} times"),
     ))
 }
 
@@ -296,7 +296,7 @@ async fn read(
         .and_then(Value::as_array)
         .is_some_and(|list| list.iter().any(|one| one.as_u64() == Some(status.into())));
     if status >= 400 && !fine {
-        return Err(refused(status, &answer, &body));
+        return Err(status_failure(status, &answer, &body));
     }
     let parsed = serde_json::from_str::<Value>(&body)
         .ok()
@@ -327,7 +327,7 @@ fn is_json(answer: &Response) -> bool {
         .is_some_and(|kind| kind.contains("json"))
 }
 
-fn refused(status: u16, answer: &Response, body: &str) -> Failure {
+fn status_failure(status: u16, answer: &Response, body: &str) -> Failure {
     let reason = answer
         .status()
         .canonical_reason()

@@ -74,7 +74,7 @@ pub struct Definition {
     /// Whether the tool may destroy data.
     pub destructive: bool,
     /// What the tool can affect.
-    pub reach: Reach,
+    pub locality: ToolLocality,
     /// Whether the tool publishes annotations; without them a chat asks before each call.
     pub annotated: bool,
     /// How secrets in the arguments are passed to the tool.
@@ -83,7 +83,7 @@ pub struct Definition {
 
 /// What a tool can affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ToolLocality {
     /// Only deft and its machine.
     Local,
     /// Anything, so a call may fail for external reasons.
@@ -109,7 +109,7 @@ impl Definition {
             effects,
             checked: true,
             destructive: false,
-            reach: Reach::Outside,
+            locality: ToolLocality::Outside,
             annotated: true,
             secrets: SecretUse::Revealed,
         }
@@ -125,7 +125,7 @@ impl Definition {
     /// Marks the tool as local to deft and its machine: its steps need no `heal`.
     #[must_use]
     pub fn local(mut self) -> Self {
-        self.reach = Reach::Local;
+        self.locality = ToolLocality::Local;
         self
     }
 
@@ -140,7 +140,7 @@ impl Definition {
 
     /// Marks a tool that repairs and checks its own arguments: the router skips the schema check.
     #[must_use]
-    pub fn unchecked(mut self) -> Self {
+    pub fn skip_check(mut self) -> Self {
         self.checked = false;
         self
     }
@@ -171,7 +171,7 @@ impl BuiltinTool {
         let schema = Arc::new(definition.schema);
         let annotations = Annotations {
             destructive_hint: Some(definition.destructive),
-            open_world_hint: (definition.reach == Reach::Local).then_some(false),
+            open_world_hint: (definition.locality == ToolLocality::Local).then_some(false),
             ..Annotations::from_effects(definition.effects)
         };
         Self {
@@ -234,8 +234,8 @@ impl BuiltinTool {
         let message = format!("the tool `{}` is disabled", self.name());
         let failure = Failure::new(FailureClass::NotFound, message);
         match self.requirement {
-            Some(needs) => failure.hint(needs.remedy).blocked(),
-            None => failure.blocked(),
+            Some(needs) => failure.hint(needs.remedy).mark_blocked(),
+            None => failure.mark_blocked(),
         }
     }
 
@@ -282,7 +282,7 @@ fn invalid(message: impl Into<String>) -> Failure {
 }
 
 /// Runs blocking work without blocking other tasks.
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work)

@@ -37,26 +37,26 @@ impl Programs {
     pub(super) fn look_up_all(&self, allow: &[String], environment: &Environment) {
         for entry in allow {
             // A missing program is reported by the call that needs it.
-            drop(self.bound(entry, environment));
+            drop(self.find_cached(entry, environment));
         }
     }
 
     /// Returns the program that a caller names, if an entry of the list allows it.
-    pub(super) fn allowed(
+    pub(super) fn find_allowed(
         &self,
         asked: &str,
         allow: &[String],
         environment: &Environment,
     ) -> Result<Program, Failure> {
         if let Some(entry) = allow.iter().find(|entry| *entry == asked) {
-            return self.bound(entry, environment);
+            return self.find_cached(entry, environment);
         }
         // The path at which an allowed name was found names the same program.
         let by_path = Path::new(asked).is_absolute();
         let mut entries = allow.iter().filter(|_| by_path);
         entries
             .find_map(|entry| {
-                let program = self.bound(entry, environment).ok()?;
+                let program = self.find_cached(entry, environment).ok()?;
                 (program.found == Path::new(asked)).then_some(program)
             })
             .ok_or_else(|| {
@@ -67,7 +67,7 @@ impl Programs {
 
     /// Returns the file of an entry, looked up once. It is looked up again only if the file no longer
     /// exists, as after an update of the program.
-    fn bound(&self, entry: &str, environment: &Environment) -> Result<Program, Failure> {
+    fn find_cached(&self, entry: &str, environment: &Environment) -> Result<Program, Failure> {
         let mut known = self.known.lock();
         if let Some(program) = known.get(entry).filter(|program| program.file.exists()) {
             return Ok(program.clone());
@@ -81,7 +81,7 @@ impl Programs {
 fn find(entry: &str, environment: &Environment) -> Result<Program, Failure> {
     let path = Path::new(entry);
     if path.is_absolute() {
-        return program(path).ok_or_else(|| missing(entry));
+        return program(path).ok_or_else(|| missing_program(entry));
     }
     if entry.contains('/') {
         let message = format!("`{entry}` in `tools.shell.allow` is a relative path");
@@ -94,7 +94,7 @@ fn find(entry: &str, environment: &Environment) -> Result<Program, Failure> {
         // A relative folder would depend on the working folder.
         .filter(|folder| folder.is_absolute())
         .find_map(|folder| program(&folder.join(entry)))
-        .ok_or_else(|| missing(entry))
+        .ok_or_else(|| missing_program(entry))
 }
 
 fn program(found: &Path) -> Option<Program> {
@@ -107,7 +107,7 @@ fn program(found: &Path) -> Option<Program> {
     })
 }
 
-fn missing(entry: &str) -> Failure {
+fn missing_program(entry: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
         format!("the program `{entry}` of `tools.shell.allow` was not found"),
@@ -149,17 +149,17 @@ mod tests {
             file: root.join("b/tool"),
         };
         assert_eq!(
-            programs.allowed("tool", &allow, &environment),
+            programs.find_allowed("tool", &allow, &environment),
             Ok(expected.clone())
         );
         let by_path = root.join("b/tool").to_string_lossy().into_owned();
         assert_eq!(
-            programs.allowed(&by_path, &allow, &environment),
+            programs.find_allowed(&by_path, &allow, &environment),
             Ok(expected)
         );
         // An update removes the old file.
         std::fs::remove_file(root.join("b/tool")).unwrap();
-        let updated = programs.allowed("tool", &allow, &environment).unwrap();
+        let updated = programs.find_allowed("tool", &allow, &environment).unwrap();
         assert_eq!(updated.file, root.join("a/tool"));
     }
 
@@ -173,24 +173,26 @@ mod tests {
         }
         let environment = with_path(root.display().to_string());
         let (programs, allow) = (Programs::default(), vec!["cat".to_owned()]);
-        let cat = programs.allowed("cat", &allow, &environment).unwrap();
+        let cat = programs.find_allowed("cat", &allow, &environment).unwrap();
         let expected = Program {
             found: root.join("cat"),
             file: root.join("box"),
         };
         assert_eq!(cat, expected);
         for other in ["sh", "box", "./cat", "x/../cat"] {
-            let failure = programs.allowed(other, &allow, &environment).unwrap_err();
+            let failure = programs
+                .find_allowed(other, &allow, &environment)
+                .unwrap_err();
             assert_eq!(failure.class, FailureClass::Invalid, "{other}");
         }
         let sh = root.join("sh").to_string_lossy().into_owned();
-        assert!(programs.allowed(&sh, &allow, &environment).is_err());
+        assert!(programs.find_allowed(&sh, &allow, &environment).is_err());
     }
 
     #[test]
     fn a_relative_entry_is_refused() {
         let (programs, allow) = (Programs::default(), vec!["./tool".to_owned()]);
-        let failure = programs.allowed("./tool", &allow, &Environment::default());
+        let failure = programs.find_allowed("./tool", &allow, &Environment::default());
         assert_eq!(failure.unwrap_err().class, FailureClass::Invalid);
     }
 }

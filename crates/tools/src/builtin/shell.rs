@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
-use super::folder::existing;
+use super::folder::existing_path;
 use super::programs::Programs;
 use super::{BuiltinTool, Context, Definition, Settings, handler, invalid, variables};
 use crate::classify;
@@ -75,7 +75,7 @@ fn command(
     let mut command = if options.allow.is_empty() {
         minimal_command(&argv[0], environment)
     } else {
-        let program = programs.allowed(&argv[0], &options.allow, environment)?;
+        let program = programs.find_allowed(&argv[0], &options.allow, environment)?;
         let mut command = minimal_command(program.file, environment);
         command.arg0(program.found);
         command
@@ -101,7 +101,7 @@ async fn run(
         .get("stdin")
         .and_then(Value::as_str)
         .map(str::to_owned);
-    let allowed = allowed(options, arguments).min(context.allowed);
+    let allowed = allowed_time(options, arguments).min(context.allowed);
     tokio::select! {
         output = collect(child, input, options.shell.max_bytes) => {
             // Background processes that the program started may keep running.
@@ -124,7 +124,7 @@ fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failu
         return Err(
             Failure::new(FailureClass::NotFound, "`shell.run` is disabled")
                 .hint("`deft config set tools.shell.enabled true` enables it")
-                .blocked(),
+                .mark_blocked(),
         );
     }
     let argv: Vec<String> = match arguments.get("command") {
@@ -151,7 +151,7 @@ fn argv(options: &ShellOptions, arguments: &Object) -> Result<Vec<String>, Failu
 
 fn prepare(command: &mut Command, options: &Options, arguments: &Object) -> Result<(), Failure> {
     let cwd = match arguments.get("cwd").and_then(Value::as_str) {
-        Some(given) => Some(existing(&options.file, given)?),
+        Some(given) => Some(existing_path(&options.file, given)?),
         None => options.file.folders.first().cloned(),
     };
     command.current_dir(cwd.unwrap_or_else(std::env::temp_dir));
@@ -172,7 +172,7 @@ fn prepare(command: &mut Command, options: &Options, arguments: &Object) -> Resu
     Ok(())
 }
 
-fn allowed(options: &Options, arguments: &Object) -> Duration {
+fn allowed_time(options: &Options, arguments: &Object) -> Duration {
     let asked = arguments.get("timeout").and_then(Value::as_f64);
     let asked = asked.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     asked.map_or(options.shell.timeout, |asked| {
@@ -194,7 +194,8 @@ async fn collect(mut child: Child, input: Option<String>, most: usize) -> Result
             drop(stdin.write_all(input.as_bytes()).await);
         }
     };
-    let ((), stdout, stderr) = tokio::join!(feed, capped(stdout, most), capped(stderr, most));
+    let ((), stdout, stderr) =
+        tokio::join!(feed, read_capped(stdout, most), read_capped(stderr, most));
     let status = child
         .wait()
         .await
@@ -208,7 +209,7 @@ async fn collect(mut child: Child, input: Option<String>, most: usize) -> Result
 
 /// Reads to the end and keeps the first `most` bytes; stopping early would block the writer. Returns
 /// whether bytes were dropped.
-async fn capped(from: Option<impl AsyncRead + Unpin>, most: usize) -> (Vec<u8>, bool) {
+async fn read_capped(from: Option<impl AsyncRead + Unpin>, most: usize) -> (Vec<u8>, bool) {
     let (mut kept, mut cut) = (Vec::new(), false);
     let Some(mut from) = from else {
         return (kept, cut);

@@ -3,7 +3,7 @@
 //!
 //! Not here: which programs may be started.
 
-mod heir;
+mod cleanup_shell;
 mod orphans;
 mod owner;
 mod proc;
@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
 use crate::environment::Environment;
-use heir::CleanupEntry;
+use cleanup_shell::CleanupEntry;
 
 pub(crate) use owner::Owner;
 

@@ -16,12 +16,12 @@ use rustix::process::{Pid, WaitOptions, getpgrp, waitpid};
 
 use super::owner::{VARIABLE, with_descendants};
 use super::proc::{self, Process};
-use super::{CleanupEntry, heir};
+use super::{CleanupEntry, cleanup_shell};
 
 /// The interval between two searches for orphans.
 const PERIOD: Duration = Duration::from_secs(2);
 /// How long an ended child is left for another module to reap.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REAP_DELAY: Duration = Duration::from_secs(30);
 
 /// The live owners, and known orphans.
 #[derive(Default)]
@@ -84,7 +84,7 @@ impl Registry {
     fn is_child(&self, process: &Process) -> bool {
         let pid = u32::try_from(process.pid).unwrap_or_default();
         let mut owners = self.owners.values();
-        owners.any(|entry| entry.leader == pid) || heir::is_heir(pid)
+        owners.any(|entry| entry.leader == pid) || cleanup_shell::is_cleanup_shell(pid)
     }
 
     /// Whether the variable of a process names its owner.
@@ -95,7 +95,7 @@ impl Registry {
         })
     }
 
-    /// Reaps ended orphans, and registers new ones with the heir.
+    /// Reaps ended orphans, and registers new ones with the cleanup shell.
     fn look(&mut self) {
         let ours = proc::children();
         let mut still_ended = HashMap::new();
@@ -120,7 +120,7 @@ impl Registry {
         self.bequeath(strays.iter().map(|process| process.pid).collect());
     }
 
-    /// Registers processes and their descendants with the heir, and unregisters those that have ended.
+    /// Registers processes and their descendants with the cleanup shell, and unregisters those that have ended.
     fn bequeath(&mut self, strays: Vec<i32>) {
         let mut known = std::mem::take(&mut self.strays);
         if strays.is_empty() {
@@ -145,7 +145,7 @@ impl Registry {
         let was_stray = self.strays.contains_key(&(process.pid, process.began));
         let own_group = getpgrp().as_raw_nonzero().get();
         let is_foreign = process.group != process.pid && process.group != own_group;
-        was_stray || is_foreign || since.elapsed() >= PATIENCE
+        was_stray || is_foreign || since.elapsed() >= REAP_DELAY
     }
 }
 

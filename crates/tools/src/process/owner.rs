@@ -5,7 +5,7 @@
 //! of descendants whose own parent has ended (`orphans.rs`), including those that removed the variable.
 //! Killing an owner stops all its processes first, so that none can start another one meanwhile.
 //!
-//! Not here: the end of deft itself (`heir.rs`). A process that another service starts on request
+//! Not here: the end of deft itself (`cleanup_shell.rs`). A process that another service starts on request
 //! (`systemd-run`, `at`, cron) is out of reach; only a sandbox could prevent that.
 
 use std::collections::HashSet;

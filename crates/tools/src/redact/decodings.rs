@@ -41,22 +41,22 @@ impl<'a> View<'a> {
     }
 
     /// Decodes JSON escapes; `None` if the view contains none.
-    pub(super) fn unescaped(&self) -> Option<View<'static>> {
-        self.decoded(b'\\', escape)
+    pub(super) fn decode_json(&self) -> Option<View<'static>> {
+        self.decode_with(b'\\', escape)
     }
 
     /// Decodes percent-encoding such as `%41`; `None` if the view contains none.
-    pub(super) fn unquoted(&self) -> Option<View<'static>> {
-        self.decoded(b'%', percent)
+    pub(super) fn decode_percent(&self) -> Option<View<'static>> {
+        self.decode_with(b'%', percent)
     }
 
     /// Decodes form encoding, in which a plus sign is a blank; `None` if the view contains none.
     pub(super) fn unquoted_form(&self) -> Option<View<'static>> {
-        self.decoded(b'+', form)
+        self.decode_with(b'+', form)
     }
 
     /// Replaces every escape that `decode` recognises. `needed` is a byte that every escape contains.
-    fn decoded(&self, needed: u8, decode: Decode) -> Option<View<'static>> {
+    fn decode_with(&self, needed: u8, decode: Decode) -> Option<View<'static>> {
         if !self.bytes.contains(&needed) {
             return None;
         }

@@ -66,7 +66,7 @@ impl Search {
             return;
         }
         let form = self.has_blank.then(|| view.unquoted_form()).flatten();
-        for decoded in [view.unescaped(), view.unquoted(), form]
+        for decoded in [view.decode_json(), view.decode_percent(), form]
             .into_iter()
             .flatten()
         {

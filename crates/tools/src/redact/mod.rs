@@ -30,7 +30,7 @@ const DECODINGS: usize = 3;
 const STEP: usize = 64 * 1024;
 /// The maximum number of bytes for one escaped byte of a secret, as in `\\\\u0041` with blanks around
 /// it.
-const LONGEST_ESCAPE: usize = 16;
+const MAX_ESCAPE_LEN: usize = 16;
 /// The longest escape of one character, in bytes.
 const ESCAPE: usize = 12;
 
@@ -87,13 +87,13 @@ impl Redaction {
         if hits.is_empty() {
             return Cow::Borrowed(text);
         }
-        Cow::Owned(replaced(text, hits))
+        Cow::Owned(replace_hits(text, hits))
     }
 
     /// Returns the maximum length of an escaped secret, in bytes.
     fn longest_form(&self) -> usize {
         let longest = self.secrets.iter().map(|(secret, _)| secret.len()).max();
-        LONGEST_ESCAPE * longest.unwrap_or_default()
+        MAX_ESCAPE_LEN * longest.unwrap_or_default()
     }
 
     /// Removes all secrets from the strings, keys and numbers of a value.
@@ -102,11 +102,11 @@ impl Redaction {
             return value;
         }
         match value {
-            Value::String(text) => Value::String(self.owned(text)),
+            Value::String(text) => Value::String(self.redact_owned(text)),
             Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
             Value::Object(fields) => fields
                 .into_iter()
-                .map(|(name, field)| (self.owned(name), self.value(field)))
+                .map(|(name, field)| (self.redact_owned(name), self.value(field)))
                 .collect(),
             Value::Number(number) => {
                 let text = number.to_string();
@@ -124,13 +124,13 @@ impl Redaction {
     /// Removes all secrets from a failure's message and hint.
     pub fn failure(&self, failure: Failure) -> Failure {
         Failure {
-            message: self.owned(failure.message),
-            hint: failure.hint.map(|hint| self.owned(hint)),
+            message: self.redact_owned(failure.message),
+            hint: failure.hint.map(|hint| self.redact_owned(hint)),
             ..failure
         }
     }
 
-    pub(crate) fn owned(&self, text: String) -> String {
+    pub(crate) fn redact_owned(&self, text: String) -> String {
         match self.text(&text) {
             // Moved, not copied: the text may be large.
             Cow::Borrowed(_) => text,
@@ -173,7 +173,7 @@ fn between_escapes(text: &str, at: usize) -> usize {
 }
 
 /// Replaces the ranges in `hits`. Where ranges overlap, the longest one determines the replacement.
-fn replaced(text: &str, mut hits: Vec<Hit>) -> String {
+fn replace_hits(text: &str, mut hits: Vec<Hit>) -> String {
     hits.sort_by_key(|(start, end, _)| (*start, std::cmp::Reverse(*end)));
     let mut merged: Vec<Hit> = Vec::new();
     let mut longest = 0;

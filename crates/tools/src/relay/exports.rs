@@ -12,7 +12,7 @@ use super::Offers;
 use crate::options::Reexport;
 
 /// The longest name that MCP hosts accept.
-const LONGEST: usize = 64;
+const MAX_NAME_LEN: usize = 64;
 
 /// A server's item under the name that clients see.
 #[derive(Clone, Debug, PartialEq)]
@@ -198,7 +198,7 @@ fn exported_name(offered: &Offers, name: &str) -> String {
 pub fn legal_name(name: &str) -> String {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let letters = name.chars().map(|c| if legal(c) { c } else { '_' });
-    letters.take(LONGEST).collect()
+    letters.take(MAX_NAME_LEN).collect()
 }
 
 /// Whether a URI can match a template: the template's fixed parts occur in order.

@@ -8,20 +8,20 @@ use serde_json::Value;
 use super::{RefusedSkill, RemoteFile, RemoteFiles, RemoteSkill, SKILL_MD, root};
 
 /// The maximum number of files of one skill, and of their total bytes.
-const MOST_FILES: usize = 512;
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_FILES: usize = 512;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// The longest URI, in bytes.
-const LONGEST_URI: usize = 1024;
+const MAX_URI_LEN: usize = 1024;
 /// The maximum size of a frontmatter as JSON, in bytes.
-const MOST_FRONTMATTER: usize = 64 * 1024;
+const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 /// The longest name, in characters.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_LEN: usize = 64;
 
 /// Parses one entry; on error, returns the reason in words for people.
 pub(crate) fn read_entry(server: &str, entry: &Value) -> Result<RemoteSkill, RefusedSkill> {
     let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
     let refused = |reason: String| RefusedSkill {
-        uri: uri.chars().take(LONGEST_URI).collect(),
+        uri: uri.chars().take(MAX_URI_LEN).collect(),
         reason,
     };
     let read = || -> Result<RemoteSkill, String> {
@@ -42,8 +42,8 @@ pub(crate) fn read_entry(server: &str, entry: &Value) -> Result<RemoteSkill, Ref
 fn check_uri(uri: &str) -> Result<(), String> {
     let path = uri.split_once("://").map(|(_, path)| path);
     let path = path.ok_or("it has no address")?;
-    if uri.len() > LONGEST_URI {
-        return Err(format!("its address is longer than {LONGEST_URI} bytes"));
+    if uri.len() > MAX_URI_LEN {
+        return Err(format!("its address is longer than {MAX_URI_LEN} bytes"));
     }
     // The id is built from the URI and appears in commands, messages and prompts.
     let is_odd = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>' | '`' | '\'');
@@ -67,9 +67,9 @@ fn read_frontmatter(entry: &Value) -> Result<Object, String> {
         }
     }
     let length = serde_json::to_string(given).map_or(usize::MAX, |text| text.len());
-    if length > MOST_FRONTMATTER {
+    if length > MAX_FRONTMATTER_BYTES {
         return Err(format!(
-            "its frontmatter is larger than {MOST_FRONTMATTER} bytes"
+            "its frontmatter is larger than {MAX_FRONTMATTER_BYTES} bytes"
         ));
     }
     Ok(given.clone())
@@ -78,14 +78,14 @@ fn read_frontmatter(entry: &Value) -> Result<Object, String> {
 /// Checks that the name is the last folder of the URI and valid in the open format.
 fn check_name(uri: &str, name: &str) -> Result<(), String> {
     let folder = root(uri).rsplit('/').next().unwrap_or_default();
-    if decoded(folder).as_deref() != Some(name) {
+    if decode_percent(folder).as_deref() != Some(name) {
         return Err(format!(
             "its name `{name}` is not the folder of its address"
         ));
     }
     let fits = |c: char| c.is_alphanumeric() || c == '-';
     let parts = || name.split('-');
-    let is_plain = name.chars().count() <= LONGEST_NAME
+    let is_plain = name.chars().count() <= MAX_NAME_LEN
         && name.chars().all(fits)
         && name.to_lowercase() == name
         && parts().all(|part| !part.is_empty());
@@ -100,15 +100,15 @@ fn read_files(uri: &str, resources: Option<&Value>) -> Result<RemoteFiles, Strin
         Some(Value::Array(list)) => list,
         _ => return Err("its list of files is missing".to_owned()),
     };
-    if list.len() > MOST_FILES {
-        return Err(format!("it has more than {MOST_FILES} files"));
+    if list.len() > MAX_FILES {
+        return Err(format!("it has more than {MAX_FILES} files"));
     }
     let mut files = Vec::with_capacity(list.len());
     let (mut seen, mut paths, mut total) = (HashSet::new(), HashSet::new(), 0_u64);
     for listed in list {
         let file = read_file(uri, listed)?;
         total = total.saturating_add(file.size);
-        if total > MOST_BYTES {
+        if total > MAX_BYTES {
             return Err("its files are larger than 16 MiB together".to_owned());
         }
         if !seen.insert(file.uri.clone()) || !paths.insert(file.path.clone()) {
@@ -125,9 +125,9 @@ fn read_files(uri: &str, resources: Option<&Value>) -> Result<RemoteFiles, Strin
 fn read_file(skill: &str, listed: &Value) -> Result<RemoteFile, String> {
     let text = |key: &str| listed.get(key).and_then(Value::as_str).unwrap_or_default();
     let uri = text("uri");
-    if uri.len() > LONGEST_URI {
+    if uri.len() > MAX_URI_LEN {
         return Err(format!(
-            "an address of a file is longer than {LONGEST_URI} bytes"
+            "an address of a file is longer than {MAX_URI_LEN} bytes"
         ));
     }
     let below = uri.strip_prefix(root(skill));
@@ -151,7 +151,7 @@ fn read_file(skill: &str, listed: &Value) -> Result<RemoteFile, String> {
 /// Decodes a path of a URI; fails if a part is not a plain name, since the path is also used for files.
 fn safe_path(encoded: &str) -> Result<String, String> {
     let odd = || format!("the address `{encoded}` has a part that is not a name");
-    let path = decoded(encoded).ok_or_else(odd)?;
+    let path = decode_percent(encoded).ok_or_else(odd)?;
     let is_name = |part: &str| !matches!(part, "" | "." | "..");
     let is_odd = |c: char| c.is_control() || c == '\\';
     let is_safe = path.split('/').all(is_name)
@@ -162,7 +162,7 @@ fn safe_path(encoded: &str) -> Result<String, String> {
 }
 
 /// Decodes `%XX`; `None` if the result is not valid UTF-8.
-fn decoded(text: &str) -> Option<String> {
+fn decode_percent(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {

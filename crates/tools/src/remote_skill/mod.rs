@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 pub(crate) use entry::read_entry;
-pub(crate) use verify::{changed, check_file, check_frontmatter, unlisted};
+pub(crate) use verify::{changed_content, check_file, check_frontmatter, unlisted_file};
 
 /// The file that defines a skill.
 pub(crate) const SKILL_MD: &str = "SKILL.md";

@@ -15,10 +15,10 @@ pub(crate) fn check_file(
     let size = content.len() as u64;
     if size != file.size {
         let reason = format!("it has {size} bytes instead of the listed {}", file.size);
-        return Err(changed(skill, &file.path, &reason));
+        return Err(changed_content(skill, &file.path, &reason));
     }
     if sha256(content) != file.sha256 {
-        return Err(changed(
+        return Err(changed_content(
             skill,
             &file.path,
             "its digest is not the listed one",
@@ -30,7 +30,7 @@ pub(crate) fn check_file(
 /// Checks that the frontmatter of `SKILL.md` equals the listed one, field by field.
 pub(crate) fn check_frontmatter(skill: &RemoteSkill, content: &[u8]) -> Result<(), Failure> {
     let Some(found) = deft_skillfile::frontmatter(content) else {
-        return Err(changed(skill, SKILL_MD, "it has no frontmatter"));
+        return Err(changed_content(skill, SKILL_MD, "it has no frontmatter"));
     };
     let listed = &skill.frontmatter;
     let differs = |key: &&String| match (found.get(*key), listed.get(*key)) {
@@ -39,7 +39,7 @@ pub(crate) fn check_frontmatter(skill: &RemoteSkill, content: &[u8]) -> Result<(
     };
     let mut keys = found.keys().chain(listed.keys());
     match keys.find(differs) {
-        Some(key) => Err(changed(
+        Some(key) => Err(changed_content(
             skill,
             SKILL_MD,
             &format!("its field `{key}` is not the listed one"),
@@ -74,7 +74,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
 }
 
 /// Returns the failure for content that differs from the listed content.
-pub(crate) fn changed(skill: &RemoteSkill, path: &str, reason: &str) -> Failure {
+pub(crate) fn changed_content(skill: &RemoteSkill, path: &str, reason: &str) -> Failure {
     let (id, server) = (skill.id(), &skill.server);
     let message = format!("`{path}` of the skill `{id}` differs from its listing: {reason}");
     Failure::new(FailureClass::Invalid, message).hint(format!(
@@ -84,7 +84,7 @@ pub(crate) fn changed(skill: &RemoteSkill, path: &str, reason: &str) -> Failure 
 }
 
 /// Returns the failure for a file that is not part of the skill.
-pub(crate) fn unlisted(skill: &RemoteSkill, path: &str) -> Failure {
+pub(crate) fn unlisted_file(skill: &RemoteSkill, path: &str) -> Failure {
     let message = format!(
         "the skill `{}` has no file `{path}` in its list",
         skill.id()

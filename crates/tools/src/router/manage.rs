@@ -19,7 +19,7 @@ use crate::redact::{HIDDEN, Redaction};
 use crate::server::{Hooks, Server};
 
 /// How long to wait for further servers once a name is found.
-const GRACE: Duration = Duration::from_secs(2);
+const FURTHER_SERVERS_TIMEOUT: Duration = Duration::from_secs(2);
 const FOREVER: Duration = Duration::from_hours(24);
 
 impl Inner {
@@ -88,10 +88,10 @@ impl Router {
                     ));
                 };
                 let router = Router { inner };
-                router.listed().await;
+                router.list_servers().await;
                 let words = args.get("search").and_then(Value::as_str);
                 let words = words.filter(|words| !words.trim().is_empty());
-                Ok(words.map_or_else(|| router.catalog(), |words| router.fitting(words)))
+                Ok(words.map_or_else(|| router.catalog(), |words| router.search_catalog(words)))
                     as Result<Value, Failure>
             }
         });
@@ -101,7 +101,7 @@ impl Router {
     pub(super) fn adopt_servers(&self) -> Vec<Arc<Server>> {
         let settings = self.inner.settings.load_full();
         let mut servers = self.inner.servers.lock();
-        self.inner.settled.store(false, Ordering::Relaxed);
+        self.inner.all_asked.store(false, Ordering::Relaxed);
         let mut gone = Vec::new();
         servers.retain(|name, server| {
             let stays = settings.servers.get(name) == Some(server.options())
@@ -192,11 +192,11 @@ impl Router {
 
     /// Waits until every enabled server has listed its tools or failed to, all in parallel; returns the
     /// failures.
-    pub async fn listed(&self) -> Vec<(String, Failure)> {
+    pub async fn list_servers(&self) -> Vec<(String, Failure)> {
         self.ask(self.servers_to_ask(None), None).await
     }
 
-    /// Like [`listed`](Self::listed), for one name. A full name concerns one server. Once a bare name
+    /// Like [`list_servers`](Self::list_servers), for one name. A full name concerns one server. Once a bare name
     /// is found, the other servers get only a short time to list it too: a server that hangs must not
     /// block the tools of all others.
     pub(super) async fn ask_for(&self, name: &str) -> Vec<(String, Failure)> {
@@ -216,12 +216,15 @@ impl Router {
         // unknown name all servers are asked.
         let done = |server: &Arc<Server>| {
             if known {
-                server.is_settled()
+                server.was_asked()
             } else {
                 // Checks the index too: a listing that is not in it yet is waited for.
                 server.is_listed()
                     && !server.is_stale()
-                    && !index.unlisted().iter().any(|name| name == server.name())
+                    && !index
+                        .unlisted_servers()
+                        .iter()
+                        .any(|name| name == server.name())
             }
         };
         candidates
@@ -234,7 +237,12 @@ impl Router {
     pub(super) fn to_ask(&self, index: &Index) -> Vec<String> {
         let stale = self.stale().into_iter();
         let stale = stale.map(|server| server.name().to_owned());
-        let mut servers: Vec<String> = index.unlisted().iter().cloned().chain(stale).collect();
+        let mut servers: Vec<String> = index
+            .unlisted_servers()
+            .iter()
+            .cloned()
+            .chain(stale)
+            .collect();
         servers.sort();
         servers.dedup();
         servers
@@ -254,7 +262,10 @@ impl Router {
             asked.spawn(async move { server.list_if_needed().await });
         }
         let all = async { while asked.join_next().await.is_some() {} };
-        if tokio::time::timeout(GRACE, all).await.is_err() {
+        if tokio::time::timeout(FURTHER_SERVERS_TIMEOUT, all)
+            .await
+            .is_err()
+        {
             asked.detach_all();
         }
     }
@@ -281,16 +292,16 @@ impl Router {
     }
 
     /// Whether every enabled server has been asked for its tools.
-    pub(super) fn is_settled(&self) -> bool {
-        let settled = &self.inner.settled;
-        settled.load(Ordering::Relaxed) || {
+    pub(super) fn has_asked_all(&self) -> bool {
+        let all_asked = &self.inner.all_asked;
+        all_asked.load(Ordering::Relaxed) || {
             let all = self
                 .inner
                 .servers
                 .lock()
                 .values()
-                .all(|server| server.is_settled());
-            settled.store(all, Ordering::Relaxed);
+                .all(|server| server.was_asked());
+            all_asked.store(all, Ordering::Relaxed);
             all
         }
     }
@@ -318,8 +329,12 @@ impl Router {
         let servers = self.inner.servers.lock();
         let named = name
             .split_once('.')
-            .and_then(|(server, tool)| servers.get(server)?.disabled(tool));
-        named.or_else(|| servers.values().find_map(|server| server.disabled(name)))
+            .and_then(|(server, tool)| servers.get(server)?.disabled_failure(tool));
+        named.or_else(|| {
+            servers
+                .values()
+                .find_map(|server| server.disabled_failure(name))
+        })
     }
 
     async fn ask(&self, servers: Vec<Arc<Server>>, name: Option<&str>) -> Vec<(String, Failure)> {
@@ -330,7 +345,11 @@ impl Router {
         let mut failed = Vec::new();
         loop {
             let found = name.is_some_and(|name| self.knows(name));
-            let patience = if found { GRACE } else { FOREVER };
+            let patience = if found {
+                FURTHER_SERVERS_TIMEOUT
+            } else {
+                FOREVER
+            };
             match tokio::time::timeout(patience, asked.join_next()).await {
                 Ok(Some(Ok((name, Err(failure))))) => failed.push((name, failure)),
                 Ok(Some(_)) => {}

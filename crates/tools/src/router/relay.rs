@@ -16,7 +16,7 @@ use crate::relay::{News, Offers, RelayCall, RelayError, RelayRequest};
 use crate::server::Server;
 
 /// The maximum number of queued messages from a server to its client.
-const MOST_MESSAGES: usize = 1024;
+const MAX_MESSAGES: usize = 1024;
 
 impl Router {
     /// Whether any server is offered to clients.
@@ -30,7 +30,7 @@ impl Router {
     /// left out.
     pub async fn offers(&self) -> Vec<Arc<Offers>> {
         let mut asked = JoinSet::new();
-        for server in self.reexported() {
+        for server in self.reexported_servers() {
             asked.spawn(async move { server.offers().await });
         }
         let offers = asked.join_all().await.into_iter().flatten();
@@ -47,7 +47,7 @@ impl Router {
     /// Relays a request to a server. Must be called inside a runtime.
     pub fn relay(&self, mut request: RelayRequest) -> RelayCall {
         let cancel = CancellationToken::new();
-        let (owner, messages) = mpsc::channel(MOST_MESSAGES);
+        let (owner, messages) = mpsc::channel(MAX_MESSAGES);
         let (done, ended) = oneshot::channel();
         let gone = Failure::new(FailureClass::Cancelled, "deft is shutting down");
         let call = RelayCall::new(messages, ended, gone.into(), cancel.clone().drop_guard());
@@ -66,13 +66,13 @@ impl Router {
 
     /// Subscribes clients to changes of a resource.
     pub async fn subscribe(&self, server: &str, uri: &str) -> Result<(), RelayError> {
-        let server = self.exported(server)?;
+        let server = self.find_exported(server)?;
         Box::pin(server.subscribe(uri)).await
     }
 
     /// Cancels the subscription of one client.
     pub async fn unsubscribe(&self, server: &str, uri: &str) {
-        if let Ok(server) = self.exported(server) {
+        if let Ok(server) = self.find_exported(server) {
             server.unsubscribe(uri).await;
         }
     }
@@ -80,16 +80,16 @@ impl Router {
     /// Returns the server for a request. The arguments of a tool call are checked as for any other
     /// call.
     fn check(&self, request: &mut RelayRequest) -> Result<Arc<Server>, RelayError> {
-        let server = self.exported(&request.server)?;
+        let server = self.find_exported(&request.server)?;
         let ClientRequest::CallToolRequest(call) = &mut request.request else {
             return Ok(server);
         };
         let name = format!("{}.{}", request.server, call.params.name);
         let Lookup::One(entry) = self.inner.index.load().lookup(&name) else {
-            return Err(crate::index::missing(&name, &[]).into());
+            return Err(crate::index::unknown_tool(&name, &[]).into());
         };
         if !matches!(&entry.target, Target::Server(other) if Arc::ptr_eq(other, &server)) {
-            return Err(crate::index::missing(&name, &[]).into());
+            return Err(crate::index::unknown_tool(&name, &[]).into());
         }
         let given = call.params.arguments.take();
         let is_empty = given.is_none();
@@ -103,13 +103,13 @@ impl Router {
         Ok(server)
     }
 
-    fn reexported(&self) -> Vec<Arc<Server>> {
+    fn reexported_servers(&self) -> Vec<Arc<Server>> {
         let servers = self.inner.servers.lock();
         let servers = servers.values().filter(|server| is_exported(server));
         servers.cloned().collect()
     }
 
-    fn exported(&self, name: &str) -> Result<Arc<Server>, RelayError> {
+    fn find_exported(&self, name: &str) -> Result<Arc<Server>, RelayError> {
         let servers = self.inner.servers.lock();
         let server = servers.get(name).filter(|server| is_exported(server));
         let server = server.ok_or_else(|| {

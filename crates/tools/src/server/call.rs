@@ -32,7 +32,7 @@ impl Server {
         let outcome = self.attempt(tool, arguments, mark, limit).await;
         let redaction = self.redaction.load();
         let outcome = outcome
-            .map(|answer| answer.redacted(&redaction))
+            .map(|answer| answer.redact(&redaction))
             .map_err(|failure| redaction.failure(failure))
             .map_err(|failure| self.with_outage(failure));
         if let Err(failure) = &outcome {
@@ -118,12 +118,12 @@ impl Server {
         });
         match answer.await {
             Ok(Ok(result)) => {
-                pending.settle();
-                self.answered();
+                pending.mark_ended();
+                self.record_answer();
                 self.read(result)
             }
             Ok(Err(error)) => {
-                pending.settle();
+                pending.mark_ended();
                 // Why the connection ended is recorded a moment later, by the task that follows it.
                 Err(self.judge(&error, sent, link))
             }
@@ -151,10 +151,14 @@ impl Server {
     fn read(&self, result: ServerResult) -> Result<Answer, Failure> {
         let answer = match result {
             ServerResult::CallToolResult(result) => reply::answer(result),
-            ServerResult::CustomResult(odd) => reply::lenient(&odd.0)
-                .unwrap_or_else(|| Err(fault::malformed(&self.name, "the answer has no content"))),
+            ServerResult::CustomResult(odd) => reply::lenient(&odd.0).unwrap_or_else(|| {
+                Err(fault::malformed_failure(
+                    &self.name,
+                    "the answer has no content",
+                ))
+            }),
             ServerResult::InputRequiredResult(_) => Err(fault::asks_back(&self.name)),
-            _ => Err(fault::malformed(
+            _ => Err(fault::malformed_failure(
                 &self.name,
                 "the type of the response does not match the request",
             )),
@@ -177,8 +181,8 @@ impl Server {
         match (fault.transport, link.is_closed()) {
             // The task that follows the connection counts this failure.
             (true, true) => {}
-            (true, false) => self.breaker.lock().failed(Instant::now()),
-            (false, _) => self.answered(),
+            (true, false) => self.breaker.lock().record_failure(Instant::now()),
+            (false, _) => self.record_answer(),
         }
         if fault.transport {
             return fault.failure.outage(Outage::Server(self.name.clone()));
@@ -195,9 +199,9 @@ impl Server {
     }
 
     /// Records that the server answered, with any result.
-    pub(super) fn answered(&self) {
+    pub(super) fn record_answer(&self) {
         self.stats.losses.store(0, Ordering::Relaxed);
-        self.breaker.lock().succeeded();
+        self.breaker.lock().record_success();
     }
 
     pub(super) fn check_tool_exists(&self, tool: &str) -> Result<(), Failure> {
@@ -221,7 +225,7 @@ impl<'a> BreakerTrial<'a> {
 
 impl Drop for BreakerTrial<'_> {
     fn drop(&mut self) {
-        self.0.breaker.lock().undecided(Instant::now());
+        self.0.breaker.lock().record_no_result(Instant::now());
     }
 }
 

@@ -60,7 +60,7 @@ impl CappedClient {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if !status.is_success() {
-            return refused(answer, message, in_session).await;
+            return error_response(answer, message, in_session).await;
         }
         let session = header(&answer, SESSION);
         let id = id_of(message);
@@ -129,7 +129,7 @@ async fn read(mut answer: Response, most: usize) -> Result<Option<Vec<u8>>, Faul
 }
 
 /// Converts a response with an error status.
-async fn refused(
+async fn error_response(
     answer: Response,
     message: &ClientJsonRpcMessage,
     in_session: bool,

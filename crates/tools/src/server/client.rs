@@ -32,13 +32,13 @@ impl Client {
 
     async fn ask<T: DeserializeOwned>(&self, request: ServerRequest) -> Result<T, ErrorData> {
         let Some(desk) = &self.desk else {
-            return Err(unsupported());
+            return Err(unsupported_error());
         };
         convert(desk.ask(request).await?)
     }
 }
 
-fn unsupported() -> ErrorData {
+fn unsupported_error() -> ErrorData {
     ErrorData::new(
         rmcp::model::ErrorCode::METHOD_NOT_FOUND,
         "not supported",

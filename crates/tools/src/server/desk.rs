@@ -17,7 +17,7 @@ use crate::redact::Redaction;
 use crate::relay::RelayMessage;
 
 /// The maximum number of cancelled requests whose progress messages are dropped.
-const MOST_STALE: usize = 16;
+const MAX_STALE: usize = 16;
 
 /// The receiver of messages of one line.
 pub(super) struct ClientChannel {
@@ -53,7 +53,7 @@ impl ClientChannel {
     /// Marks a request as cancelled: further progress messages for it are dropped.
     pub(super) fn give_up(&self, token: ProgressToken) {
         let mut stale = self.stale.lock();
-        if stale.len() >= MOST_STALE {
+        if stale.len() >= MAX_STALE {
             stale.remove(0);
         }
         stale.push(token);
@@ -70,11 +70,12 @@ impl ClientChannel {
                 if self.stale.lock().contains(&it.params.progress_token) {
                     return;
                 }
-                self.redacted(it.params.clone()).map(RelayMessage::Progress)
+                self.redact_message(it.params.clone())
+                    .map(RelayMessage::Progress)
             }
-            ServerNotification::LoggingMessageNotification(it) => {
-                self.redacted(it.params.clone()).map(RelayMessage::Log)
-            }
+            ServerNotification::LoggingMessageNotification(it) => self
+                .redact_message(it.params.clone())
+                .map(RelayMessage::Log),
             _ => return,
         };
         if let (Some(owner), Some(message)) = (&*self.owner.lock(), message) {
@@ -89,7 +90,7 @@ impl ClientChannel {
         let owner = self.owner.lock().clone().ok_or_else(gone)?;
         let (reply, answer) = oneshot::channel();
         let _open = OpenQuestion::new(&self.open);
-        let request = self.redacted(request).ok_or_else(gone)?;
+        let request = self.redact_message(request).ok_or_else(gone)?;
         let sent = owner.send(RelayMessage::Request(request, reply)).await;
         sent.map_err(|_| gone())?;
         drop(owner);
@@ -97,7 +98,7 @@ impl ClientChannel {
     }
 
     /// Removes secrets from a message.
-    fn redacted<T: Serialize + DeserializeOwned>(&self, message: T) -> Option<T> {
+    fn redact_message<T: Serialize + DeserializeOwned>(&self, message: T) -> Option<T> {
         redact(message, &self.redaction.load())
     }
 }

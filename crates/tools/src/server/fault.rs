@@ -27,7 +27,7 @@ pub(super) const TOO_LARGE: i32 = -39_901;
 pub(super) const MALFORMED: i32 = -39_902;
 
 /// The maximum length of an authorization server's error in a message, in characters.
-const MOST_REASON: usize = 300;
+const MAX_REASON_LEN: usize = 300;
 
 /// The failure of a call, and whether the connection caused it.
 pub(super) struct Fault {
@@ -49,14 +49,14 @@ pub(super) fn classify_call(
     max_reply_bytes: usize,
 ) -> Fault {
     match error {
-        ServiceError::McpError(error) => answered(server, error, max_reply_bytes),
+        ServiceError::McpError(error) => from_answer(server, error, max_reply_bytes),
         ServiceError::TransportSend(error) => {
             let failure = classify_transport(server, error);
             let transport = matches!(failure.class, FailureClass::Network | FailureClass::Timeout);
             Fault { failure, transport }
         }
         ServiceError::UnexpectedResponse => Fault {
-            failure: malformed(
+            failure: malformed_failure(
                 server,
                 "the type of the response does not match the request",
             ),
@@ -76,7 +76,7 @@ pub(super) fn classify_call(
             transport: false,
         },
         _ => Fault {
-            failure: lost(server, sent, watch),
+            failure: connection_lost_failure(server, sent, watch),
             transport: true,
         },
     }
@@ -87,10 +87,10 @@ pub(super) fn is_own(error: &ErrorData) -> bool {
     matches!(error.code.0, TOO_LARGE | MALFORMED)
 }
 
-fn answered(server: &str, error: &ErrorData, max_reply_bytes: usize) -> Fault {
+fn from_answer(server: &str, error: &ErrorData, max_reply_bytes: usize) -> Fault {
     let failure = match error.code.0 {
         TOO_LARGE => too_large(server, max_reply_bytes),
-        MALFORMED => malformed(server, &error.message),
+        MALFORMED => malformed_failure(server, &error.message),
         code => Failure::new(
             classify::rpc(code, &error.message),
             format!(
@@ -115,7 +115,7 @@ pub(super) fn too_large(server: &str, max_reply_bytes: usize) -> Failure {
     .in_doubt()
 }
 
-pub(super) fn malformed(server: &str, reason: &str) -> Failure {
+pub(super) fn malformed_failure(server: &str, reason: &str) -> Failure {
     Failure::new(
         FailureClass::Invalid,
         format!("the server `{server}` sent an invalid message: {reason}"),
@@ -125,12 +125,12 @@ pub(super) fn malformed(server: &str, reason: &str) -> Failure {
 }
 
 /// Returns the failure of a call whose connection was lost.
-pub(super) fn lost(server: &str, sent: bool, watch: &Watch) -> Failure {
+pub(super) fn connection_lost_failure(server: &str, sent: bool, watch: &Watch) -> Failure {
     let failure = Failure::new(
         FailureClass::Network,
         format!(
             "lost the connection to the server `{server}`: {}",
-            with_last_words(watch.ending(), watch)
+            with_last_words(watch.end_reason(), watch)
         ),
     );
     Failure {
@@ -251,7 +251,7 @@ fn not_renewed(server: &str, error: &AuthError) -> Failure {
         | AuthError::HttpError(_) => FailureClass::Network,
         _ => FailureClass::Auth,
     };
-    let reason: String = error.to_string().chars().take(MOST_REASON).collect();
+    let reason: String = error.to_string().chars().take(MAX_REASON_LEN).collect();
     Failure::new(
         class,
         format!("the sign-in at the server `{server}` cannot be used: {reason}"),
@@ -290,7 +290,7 @@ pub(super) fn classify_start(
             FailureClass::Network,
             format!(
                 "the server `{server}` could not be started: {}",
-                with_last_words(watch.ending(), watch)
+                with_last_words(watch.end_reason(), watch)
             ),
         )
         .hint("run its command by hand to see more"),
@@ -325,7 +325,7 @@ pub(super) fn slow_start(server: &str, allowed: &str, watch: &Watch) -> Failure 
         ),
     )
     .hint("raise its `startup_timeout`")
-    .blocked()
+    .mark_blocked()
 }
 
 /// Returns the failure of a call to a server whose circuit is open.
@@ -341,10 +341,10 @@ pub(super) fn circuit_open(server: &str, wait: Duration, last: Option<&str>) -> 
         ),
     )
     .hint(format!("`deft mcp probe {server}` tries it now"))
-    .blocked()
+    .mark_blocked()
 }
 
-pub(super) fn disabled(server: &str) -> Failure {
+pub(super) fn disabled_failure(server: &str) -> Failure {
     Failure::new(
         FailureClass::NotFound,
         format!("the server `{server}` is disabled"),
@@ -352,7 +352,7 @@ pub(super) fn disabled(server: &str) -> Failure {
     .hint(format!(
         "`deft config set mcp_servers.{server}.enabled true` enables it"
     ))
-    .blocked()
+    .mark_blocked()
 }
 
 /// Returns the failure of a call of a disabled tool.
@@ -363,15 +363,15 @@ pub(super) fn disabled_tool(server: &str, tool: &DisabledTool) -> Failure {
         format!("the tool `{name}` of the server `{server}` is disabled: {reason}"),
     )
     .hint("the server is faulty; `deft mcp probe` lists its tools")
-    .blocked()
+    .mark_blocked()
 }
 
-pub(super) fn closed(server: &str) -> Failure {
+pub(super) fn closed_failure(server: &str) -> Failure {
     Failure::new(
         FailureClass::Network,
         format!("the server `{server}` is shut down"),
     )
-    .blocked()
+    .mark_blocked()
 }
 
 /// Returns the failure of a call whose tool the server no longer lists.
@@ -381,7 +381,7 @@ pub(super) fn removed_tool(server: &str, tool: &str) -> Failure {
         format!("the server `{server}` no longer has the tool `{tool}`"),
     )
     .hint("`deft tools list` shows all tools")
-    .blocked()
+    .mark_blocked()
 }
 
 pub(super) fn unusable(server: &str, problem: &str) -> Failure {
@@ -389,7 +389,7 @@ pub(super) fn unusable(server: &str, problem: &str) -> Failure {
         FailureClass::Invalid,
         format!("the server `{server}` cannot be used: {problem}"),
     )
-    .blocked()
+    .mark_blocked()
 }
 
 /// The server asks for input from a person in the middle of a call, which nothing here can answer.

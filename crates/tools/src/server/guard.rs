@@ -40,7 +40,7 @@ pub(super) struct Guard<T> {
     /// The unanswered probe and its deadline.
     probe: Option<(RequestId, Instant)>,
     /// A probe that was answered on the server's behalf; the server's own answer is dropped.
-    settled: Option<RequestId>,
+    answered_probe: Option<RequestId>,
     noise: usize,
     traffic: Traffic,
     /// Number of answers that the server has not read.
@@ -57,7 +57,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
             watch,
             probing,
             probe: None,
-            settled: None,
+            answered_probe: None,
             noise: 0,
             traffic: Traffic::default(),
             unread: Arc::default(),
@@ -103,14 +103,14 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
                 let knows = matches!(response.result, ServerResult::DiscoverResult(_));
                 if self.is_probe(&id) && !knows {
                     self.probe = None;
-                    return Some(self.settle(id));
+                    return Some(self.answer_probe(id));
                 }
-                self.unless_settled(&id, message)
+                self.without_late_answer(&id, message)
             }
             JsonRpcMessage::Error(error) => {
                 self.noise = 0;
                 match error.id.clone() {
-                    Some(id) => self.unless_settled(&id, message),
+                    Some(id) => self.without_late_answer(&id, message),
                     None => Some(message),
                 }
             }
@@ -180,7 +180,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         }
     }
 
-    fn unless_settled(
+    fn without_late_answer(
         &mut self,
         id: &RequestId,
         message: RxJsonRpcMessage<RoleClient>,
@@ -188,7 +188,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
         if self.is_probe(id) {
             self.probe = None;
         }
-        (self.settled.as_ref() != Some(id)).then_some(message)
+        (self.answered_probe.as_ref() != Some(id)).then_some(message)
     }
 
     fn is_probe(&self, id: &RequestId) -> bool {
@@ -196,8 +196,8 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
     }
 
     /// Answers the probe as a server that follows the protocol would.
-    fn settle(&mut self, id: RequestId) -> RxJsonRpcMessage<RoleClient> {
-        self.settled = Some(id.clone());
+    fn answer_probe(&mut self, id: RequestId) -> RxJsonRpcMessage<RoleClient> {
+        self.answered_probe = Some(id.clone());
         let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer", None);
         JsonRpcMessage::error(error, Some(id))
     }
@@ -241,7 +241,7 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
                     message = self.inner.receive() => message,
                     () = tokio::time::sleep_until(until) => {
                         self.probe = None;
-                        return Some(self.settle(id));
+                        return Some(self.answer_probe(id));
                     }
                 },
                 None => self.inner.receive().await,

@@ -82,5 +82,5 @@ fn unusable(name: &str, reason: &str) -> Failure {
         FailureClass::Invalid,
         format!("the server `{name}` cannot be used: {reason}"),
     )
-    .blocked()
+    .mark_blocked()
 }

@@ -30,13 +30,13 @@ use super::watch::{SentFlag, Watch};
 use super::{Server, fault, http};
 use crate::call::CallMark;
 use crate::catalog::Era;
-use crate::options::Reach;
+use crate::options::ServerAddress;
 
 /// The metadata key for the idempotency key of a call.
 const KEY: &str = "deft/idempotencyKey";
 
 /// How long to wait for the remaining stderr output of a dead process.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+const STDERR_DRAIN: Duration = Duration::from_millis(50);
 
 pub(super) type Service = RunningService<RoleClient, Client>;
 
@@ -46,7 +46,7 @@ pub(super) struct Link {
     pub(super) watch: Arc<Watch>,
     /// Closes the connection.
     pub(super) close: CancellationToken,
-    /// Cancelled when the connection has ended and its process is gone.
+    /// Cancelled when the connection has ended and its process has exited.
     pub(super) ended: CancellationToken,
     /// Whether deft ended the connection.
     pub(super) wanted: AtomicBool,
@@ -75,7 +75,7 @@ impl Link {
         };
         if !is_about_era(&error) {
             // The stderr output of a process that has just died may not be read yet.
-            tokio::time::sleep(LAST_WORDS).await;
+            tokio::time::sleep(STDERR_DRAIN).await;
             return Err(fault::classify_start(
                 &server.name,
                 &error,
@@ -186,7 +186,7 @@ pub(super) struct PendingCall<'a> {
 
 impl PendingCall<'_> {
     /// Marks the call as over: its answer has arrived, or cannot arrive any more.
-    pub(super) fn settle(mut self) {
+    pub(super) fn mark_ended(mut self) {
         self.id = None;
     }
 }
@@ -226,12 +226,12 @@ async fn attempt(
     watch: Arc<Watch>,
     party: &ConnectionOwner,
 ) -> Result<OpenResult, Failure> {
-    match server.options.reach() {
-        Ok(Reach::Command(program)) => {
+    match server.options.address() {
+        Ok(ServerAddress::Command(program)) => {
             let process = Process::start(server, program, given, watch.clone())?;
             Ok(serve(process, &server.name, era, watch, party).await)
         }
-        Ok(Reach::Url(url)) => {
+        Ok(ServerAddress::Url(url)) => {
             let transport = http::transport(server, url, given, watch.clone())?;
             Ok(serve(transport, &server.name, era, watch, party).await)
         }

@@ -12,10 +12,10 @@ use super::{Server, skills};
 use crate::catalog::{Catalog, Era};
 
 /// The maximum number of pages and of tools that a server may list.
-const MOST_PAGES: usize = 200;
-const MOST_TOOLS: usize = 10_000;
+const MAX_PAGES: usize = 200;
+const MAX_TOOLS: usize = 10_000;
 /// The maximum length of a server's name for itself, in characters.
-const MOST_NAME: usize = 200;
+const MAX_NAME_LEN: usize = 200;
 
 /// Lists the tools and skills of a server.
 pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, ServiceError> {
@@ -47,27 +47,27 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
         source: server.options.source(),
         era,
         protocol: version
-            .map(|version| redaction.owned(version.to_string()))
+            .map(|version| redaction.redact_owned(version.to_string()))
             .unwrap_or_default(),
         implementation: implementation
-            .map(|it| shortened(&redaction.owned(format!("{} {}", it.name, it.version)))),
+            .map(|it| shorten_name(&redaction.redact_owned(format!("{} {}", it.name, it.version)))),
         tools,
         disabled,
         skills,
     })
 }
 
-/// Shortens a server's name for itself to one line of at most `MOST_NAME` characters.
-fn shortened(name: &str) -> String {
+/// Shortens a server's name for itself to one line of at most `MAX_NAME_LEN` characters.
+fn shorten_name(name: &str) -> String {
     let line = name.replace(char::is_control, " ");
-    line.chars().take(MOST_NAME).collect()
+    line.chars().take(MAX_NAME_LEN).collect()
 }
 
 async fn pages(link: &Link, mut vetting: VettedListing) -> Result<VettedListing, ServiceError> {
     let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let (page, next) = page(link, cursor.clone()).await?;
-        let room = MOST_TOOLS - vetting.count();
+        let room = MAX_TOOLS - vetting.count();
         // Adding a tool compiles its schema, which would block other tasks on this thread.
         let work = tokio::task::spawn_blocking(move || {
             page.into_iter()
@@ -76,7 +76,7 @@ async fn pages(link: &Link, mut vetting: VettedListing) -> Result<VettedListing,
             vetting
         });
         vetting = work.await.map_err(|_| ServiceError::UnexpectedResponse)?;
-        let full = vetting.is_full() || vetting.count() >= MOST_TOOLS;
+        let full = vetting.is_full() || vetting.count() >= MAX_TOOLS;
         // A server that repeats its cursor would cause an endless loop.
         if next.is_none() || next == cursor || full {
             break;

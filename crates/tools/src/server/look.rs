@@ -75,7 +75,7 @@ impl Server {
         let was_ready = self.ready().is_some();
         let link = match self.ensure().await {
             Ok(link) => link,
-            Err(failure) => return refused(probe, failure),
+            Err(failure) => return refused_probe(probe, failure),
         };
         if !was_ready {
             probe.connect = started.elapsed();
@@ -91,10 +91,10 @@ impl Server {
                 probe.tools = catalog.tools.iter().map(|tool| tool.name.clone()).collect();
                 probe.disabled.clone_from(&catalog.disabled);
                 self.adopt(catalog, true);
-                self.answered();
+                self.record_answer();
             }
             Ok(Err(error)) => {
-                probe.error = Some(self.redaction.load().owned(error.to_string()));
+                probe.error = Some(self.redaction.load().redact_owned(error.to_string()));
             }
             Err(_) => probe.error = Some("it did not list its tools in time".to_owned()),
         }
@@ -120,7 +120,7 @@ impl Server {
         });
     }
 
-    /// Closes the connection for good and waits for the process to exit.
+    /// Closes the connection permanently and waits for the process to exit.
     pub(crate) async fn shutdown(&self) {
         let before = self.phase.send_replace(Phase::Closed);
         self.lines.close();
@@ -134,7 +134,7 @@ impl Server {
     }
 }
 
-fn refused(mut probe: Probe, failure: Failure) -> Probe {
+fn refused_probe(mut probe: Probe, failure: Failure) -> Probe {
     probe.error = Some(failure.message);
     probe.hint = failure.hint;
     probe

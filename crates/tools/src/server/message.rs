@@ -61,7 +61,7 @@ fn listing(bytes: &[u8], problem: Problem) -> Option<ServerJsonRpcMessage> {
         Problem::NotJson | Problem::NoMessage => return None,
     }
     let text = String::from_utf8_lossy(bytes);
-    let value: Value = serde_json::from_slice(&raw::pruned(text.as_bytes())).ok()?;
+    let value: Value = serde_json::from_slice(&raw::prune(text.as_bytes())).ok()?;
     value.get("result")?.get("tools")?.as_array()?;
     serde_json::from_value(value).ok()
 }

@@ -63,9 +63,9 @@ use pool::Pool;
 use subscriptions::Subscriptions;
 
 /// The maximum length of a remembered failure, in characters.
-const MOST_REMEMBERED: usize = 1000;
+const MAX_REMEMBERED: usize = 1000;
 /// The maximum number of disabled tools to name in the log.
-const MOST_REPORTED: usize = 10;
+const MAX_REPORTED: usize = 10;
 
 /// Callbacks from a server to the router.
 pub(crate) struct Hooks {
@@ -189,13 +189,13 @@ impl Server {
     }
 
     /// Whether its tools are known, possibly from a stored catalog, or a start was attempted.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn was_asked(&self) -> bool {
         self.is_listed() || self.known.load().is_some() || self.asked.load(Ordering::SeqCst)
     }
 
     /// Returns the failure of any call while the server is disabled.
     pub(crate) fn switched_off(&self) -> Option<Failure> {
-        (!self.options.enabled).then(|| fault::disabled(&self.name))
+        (!self.options.enabled).then(|| fault::disabled_failure(&self.name))
     }
 
     /// Returns the known tools that may be called, each with its argument checker.
@@ -269,7 +269,7 @@ impl Server {
 
     /// Logs the disabled tools. Not called for an unchanged catalog.
     fn report_disabled(&self, catalog: &Catalog) {
-        for tool in catalog.disabled.iter().take(MOST_REPORTED) {
+        for tool in catalog.disabled.iter().take(MAX_REPORTED) {
             tracing::warn!(
                 server = self.name,
                 tool = tool.name,
@@ -277,14 +277,14 @@ impl Server {
                 "tool disabled"
             );
         }
-        let more = catalog.disabled.len().saturating_sub(MOST_REPORTED);
+        let more = catalog.disabled.len().saturating_sub(MAX_REPORTED);
         if more > 0 {
             tracing::warn!(server = self.name, more, "further tools disabled");
         }
     }
 
     /// Returns why a listed tool cannot be called; `None` if it is not disabled.
-    pub(crate) fn disabled(&self, tool: &str) -> Option<Failure> {
+    pub(crate) fn disabled_failure(&self, tool: &str) -> Option<Failure> {
         let catalog = self.catalog()?;
         let found = catalog.disabled.iter().find(|other| other.name == tool)?;
         Some(fault::disabled_tool(&self.name, found))
@@ -312,7 +312,7 @@ impl Server {
 
     fn remember(&self, failure: &Failure) {
         // Truncated, because it is shown to people and repeated in other failures.
-        let message = failure.message.chars().take(MOST_REMEMBERED).collect();
+        let message = failure.message.chars().take(MAX_REMEMBERED).collect();
         *self.stats.last_error.lock() = Some(message);
     }
 }

@@ -24,10 +24,10 @@ use crate::options::Reexport;
 use crate::relay::{News, Offers};
 
 /// The maximum number of pages and items of one list.
-const MOST_PAGES: usize = 200;
-const MOST_ITEMS: usize = 10_000;
+const MAX_PAGES: usize = 200;
+const MAX_ITEMS: usize = 10_000;
 /// How long clients wait for a server that is not started yet.
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The cached offers of a server.
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Server {
         if let Some(offers) = self.offered.current() {
             return Some(offers);
         }
-        match tokio::time::timeout(PATIENCE, Box::pin(self.ask_for_offers())).await {
+        match tokio::time::timeout(START_TIMEOUT, Box::pin(self.ask_for_offers())).await {
             Ok(Some(offers)) => Some(offers),
             // Stale offers are better than none.
             Ok(None) | Err(_) => {
@@ -94,7 +94,7 @@ impl Server {
         let made_at = self.offered.changes.load(Ordering::SeqCst);
         let listed = self.list_offers(&link).await;
         if let Err(problem) = &listed {
-            let problem = self.redaction.load().owned(problem.to_string());
+            let problem = self.redaction.load().redact_owned(problem.to_string());
             tracing::warn!(
                 server = self.name,
                 problem,
@@ -169,7 +169,7 @@ async fn pages<T>(
 ) -> Result<Vec<T>, ServiceError> {
     let mut all = Vec::new();
     let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let params = cursor
             .clone()
             .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
@@ -180,12 +180,12 @@ async fn pages<T>(
         let (items, next) = read(result).ok_or(ServiceError::UnexpectedResponse)?;
         all.extend(items);
         // A server that repeats its cursor would cause an endless loop.
-        if next.is_none() || next == cursor || all.len() >= MOST_ITEMS {
+        if next.is_none() || next == cursor || all.len() >= MAX_ITEMS {
             break;
         }
         cursor = next;
     }
-    all.truncate(MOST_ITEMS);
+    all.truncate(MAX_ITEMS);
     Ok(all)
 }
 

@@ -54,7 +54,9 @@ impl Server {
         self.admit()?;
         let connected = self.connection(false).await;
         // A listing is not a call: beyond the start it proves nothing about the server.
-        self.breaker.lock().undecided(std::time::Instant::now());
+        self.breaker
+            .lock()
+            .record_no_result(std::time::Instant::now());
         connected.map(drop)
     }
 
@@ -80,7 +82,7 @@ impl Server {
     /// Decides the next step from the phase, and starts the server if it is time to.
     fn step(self: &Arc<Self>, waited: bool) -> Step {
         if !self.options.enabled {
-            return Step::Give(fault::disabled(&self.name));
+            return Step::Give(fault::disabled_failure(&self.name));
         }
         let mut step = Step::Wait;
         self.phase.send_if_modified(|phase| {
@@ -93,7 +95,7 @@ impl Server {
                 Phase::Ready(link) => {
                     step = Step::Sleep(
                         Instant::now() + Duration::from_millis(2),
-                        fault::lost(&self.name, false, &link.watch),
+                        fault::connection_lost_failure(&self.name, false, &link.watch),
                     );
                     false
                 }
@@ -108,7 +110,7 @@ impl Server {
                 Phase::Idle => true,
                 Phase::Starting => false,
                 Phase::Closed => {
-                    step = Step::Give(fault::closed(&self.name));
+                    step = Step::Give(fault::closed_failure(&self.name));
                     false
                 }
             };
@@ -132,8 +134,8 @@ impl Server {
             Err(_) => Err(fault::slow_start(&self.name, &words(allowed), &watch)),
         };
         match outcome {
-            Ok((link, service, catalog)) => self.started(link, service, catalog),
-            Err(failure) => self.failed(failure),
+            Ok((link, service, catalog)) => self.finish_start(link, service, catalog),
+            Err(failure) => self.record_failure(failure),
         }
     }
 
@@ -150,14 +152,14 @@ impl Server {
             let message = format!("{} (while it listed its tools)", fault.failure.message);
             if fault.failure.class == FailureClass::Auth {
                 // Only the hint how to sign in matters then.
-                return fault.failure.blocked();
+                return fault.failure.mark_blocked();
             }
-            Failure::new(FailureClass::Network, message).blocked()
+            Failure::new(FailureClass::Network, message).mark_blocked()
         })?;
         Ok((link, service, catalog))
     }
 
-    fn started(self: Arc<Self>, link: Link, service: Service, catalog: Catalog) {
+    fn finish_start(self: Arc<Self>, link: Link, service: Service, catalog: Catalog) {
         let link = Arc::new(link);
         let era = catalog.era;
         *self.era.lock() = Some(era);
@@ -183,7 +185,7 @@ impl Server {
         tokio::spawn(follow(server, link, service, era));
     }
 
-    fn failed(&self, failure: Failure) {
+    fn record_failure(&self, failure: Failure) {
         let failure = self.redaction.load().failure(failure);
         let failure = failure.outage(Outage::Server(self.name.clone()));
         self.asked.store(true, Ordering::SeqCst);
@@ -201,16 +203,20 @@ impl Server {
     /// needs no delay: the server works.
     fn count_failure(&self) -> Duration {
         if self.needs_sign_in() {
-            self.breaker.lock().undecided(std::time::Instant::now());
+            self.breaker
+                .lock()
+                .record_no_result(std::time::Instant::now());
             return Duration::ZERO;
         }
         let failures = self.stats.losses.fetch_add(1, Ordering::Relaxed) + 1;
-        self.breaker.lock().failed(std::time::Instant::now());
+        self.breaker
+            .lock()
+            .record_failure(std::time::Instant::now());
         backoff(failures)
     }
 
     /// Handles the end of a connection. If deft did not end it, the next start is delayed.
-    fn ended(&self, link: &Arc<Link>) {
+    fn handle_end(&self, link: &Arc<Link>) {
         let current = matches!(&*self.phase.borrow(), Phase::Ready(now) if Arc::ptr_eq(now, link));
         if !current {
             return;
@@ -223,7 +229,11 @@ impl Server {
             });
             return;
         }
-        self.failed(fault::lost(&self.name, false, &link.watch));
+        self.record_failure(fault::connection_lost_failure(
+            &self.name,
+            false,
+            &link.watch,
+        ));
     }
 }
 
@@ -307,7 +317,7 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
         }
     };
     if let Some(here) = server.upgrade() {
-        here.ended(&link);
+        here.handle_end(&link);
         if here.is_followed().await {
             tokio::spawn(reconnect(server.clone()));
         }
@@ -323,7 +333,7 @@ async fn follow(server: Weak<Server>, link: Arc<Link>, service: Service, era: Er
 /// Subscribes to changes in the modern era. The guard reads the notifications from the transport; the
 /// returned handle only keeps the subscription alive.
 async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
-    let filter = announced(link);
+    let filter = announced_lists(link);
     if filter == SubscriptionFilter::default() {
         return None;
     }
@@ -332,7 +342,7 @@ async fn subscribe(link: &Link) -> Option<rmcp::service::Subscription> {
 }
 
 /// Returns the lists whose changes the server claims to announce.
-fn announced(link: &Link) -> SubscriptionFilter {
+fn announced_lists(link: &Link) -> SubscriptionFilter {
     let all = SubscriptionFilter::builder()
         .tools_list_changed()
         .prompts_list_changed()
@@ -345,7 +355,7 @@ fn announced(link: &Link) -> SubscriptionFilter {
 
 /// Whether the server claims to announce changes of its tools.
 fn announces(link: &Link) -> bool {
-    announced(link).tools_list_changed == Some(true)
+    announced_lists(link).tools_list_changed == Some(true)
 }
 
 pub(super) async fn relist(server: &Arc<Server>, link: &Link) {
@@ -355,7 +365,7 @@ pub(super) async fn relist(server: &Arc<Server>, link: &Link) {
         Ok(Err(error)) => error.to_string(),
         Err(_) => "no answer in time".to_owned(),
     };
-    let problem = server.redaction.load().owned(problem);
+    let problem = server.redaction.load().redact_owned(problem);
     let problem: String = problem.chars().take(300).collect();
     tracing::warn!(
         server = server.name,

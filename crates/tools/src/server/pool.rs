@@ -24,13 +24,13 @@ use crate::limit::words;
 use crate::relay::RelayClient;
 
 /// The maximum number of lines in use, even if `concurrency` is higher: each may be a process.
-const MOST_LINES: usize = 16;
+const MAX_LINES: usize = 16;
 /// The maximum number of idle lines.
-const MOST_IDLE: usize = 4;
+const MAX_IDLE: usize = 4;
 /// How long an idle line is kept.
-const KEPT: Duration = Duration::from_mins(5);
+const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 /// How long the line of a cancelled request stays open, so that the server receives the cancellation.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// A schema with this key requires headers, which the protocol library knows only after a listing on
 /// the same connection.
 const HEADER: &str = "x-mcp-header";
@@ -47,7 +47,7 @@ impl Pool {
     pub(super) fn new(concurrency: usize) -> Self {
         Self {
             idle: Mutex::default(),
-            places: Arc::new(Semaphore::new(concurrency.clamp(1, MOST_LINES))),
+            places: Arc::new(Semaphore::new(concurrency.clamp(1, MAX_LINES))),
             sweeping: AtomicBool::new(false),
         }
     }
@@ -68,7 +68,7 @@ impl Pool {
     fn keep(&self, line: Line) {
         let mut idle = self.idle.lock();
         idle.push(line);
-        if idle.len() > MOST_IDLE {
+        if idle.len() > MAX_IDLE {
             idle.remove(0);
         }
     }
@@ -76,7 +76,7 @@ impl Pool {
     /// Closes expired idle lines; returns false if no idle lines remain.
     fn sweep(&self) -> bool {
         let now = Instant::now();
-        let fresh = |line: &Line| now.saturating_duration_since(line.used_at) < KEPT;
+        let fresh = |line: &Line| now.saturating_duration_since(line.used_at) < IDLE_TIMEOUT;
         let mut idle = self.idle.lock();
         idle.retain(fresh);
         // Under the lock, so that a line added later starts a new task.
@@ -122,7 +122,7 @@ impl Server {
     ) -> Result<BorrowedLine, Failure> {
         let places = self.lines.places.clone();
         let place = places.acquire_owned().await;
-        let place = place.map_err(|_| fault::closed(&self.name))?;
+        let place = place.map_err(|_| fault::closed_failure(&self.name))?;
         let key = LineKey {
             session: client.session,
             capabilities: client.capabilities.clone(),
@@ -157,7 +157,7 @@ impl Server {
             return self.give_back(loan);
         }
         tokio::spawn(async move {
-            tokio::time::sleep(FAREWELL).await;
+            tokio::time::sleep(CLOSE_TIMEOUT).await;
             drop(loan);
         });
     }
@@ -215,7 +215,7 @@ impl Server {
 /// Closes expired lines periodically, until no idle lines remain.
 async fn sweep(server: Weak<Server>) {
     loop {
-        tokio::time::sleep(KEPT / 4).await;
+        tokio::time::sleep(IDLE_TIMEOUT / 4).await;
         if !server.upgrade().is_some_and(|server| server.lines.sweep()) {
             return;
         }

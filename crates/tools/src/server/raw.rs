@@ -69,7 +69,7 @@ pub(super) fn inspect(line: &[u8]) -> Option<Raw> {
 }
 
 /// Replaces everything that is nested too deeply by [`TOO_DEEP_MARK`].
-pub(super) fn pruned(line: &[u8]) -> Vec<u8> {
+pub(super) fn prune(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut copied = 0;
     walk(line, |event| match event {
@@ -227,10 +227,10 @@ mod tests {
     fn pruning_keeps_everything_but_the_depths() {
         let deep = format!("{}\"x]\"{}", "[".repeat(400), "]".repeat(400));
         let line = format!("{{\"a\":[1,\"}}\"],\"b\":{deep},\"c\":{{\"d\":2}}}}");
-        let read: serde_json::Value = serde_json::from_slice(&pruned(line.as_bytes())).unwrap();
+        let read: serde_json::Value = serde_json::from_slice(&prune(line.as_bytes())).unwrap();
         assert_eq!(read["a"], serde_json::json!([1, "}"]));
         assert_eq!(read["c"]["d"], 2);
         assert!(read["b"].to_string().contains(TOO_DEEP_MARK));
-        assert_eq!(pruned(b"{\"a\":[1]}"), b"{\"a\":[1]}");
+        assert_eq!(prune(b"{\"a\":[1]}"), b"{\"a\":[1]}");
     }
 }

@@ -112,12 +112,12 @@ impl Server {
             tokio::select! {
                 biased;
                 answer = &mut pending.handle.rx => {
-                    pending.settle();
+                    pending.mark_ended();
                     let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                     return self.answer(answer, loan, sent);
                 }
                 () = link.watch.lost.cancelled() => {
-                    pending.settle();
+                    pending.mark_ended();
                     return self.answer(Err(ServiceError::TransportClosed), loan, sent);
                 }
                 () = limit.cancel.cancelled() => break Stop::Cancelled,
@@ -147,7 +147,7 @@ impl Server {
     ) -> Result<ServerResult, RelayError> {
         match answer {
             Ok(result) => {
-                self.answered();
+                self.record_answer();
                 self.give_back(loan);
                 Ok(result)
             }
@@ -164,7 +164,7 @@ impl Server {
         if let ServiceError::McpError(data) = error
             && !fault::is_own(data)
         {
-            self.answered();
+            self.record_answer();
             return RelayError::Protocol(data.clone());
         }
         RelayError::from(self.judge(error, sent, &line.link))
@@ -213,7 +213,12 @@ impl Server {
         if redaction.is_empty() {
             return Ok(result);
         }
-        let odd = || RelayError::from(fault::malformed(&self.name, "the answer is unreadable"));
+        let odd = || {
+            RelayError::from(fault::malformed_failure(
+                &self.name,
+                "the answer is unreadable",
+            ))
+        };
         // Typed, because the library parses results by their shape.
         let clean = match result {
             ServerResult::CallToolResult(it) => redact(it, &redaction).map(ServerResult::from),
@@ -247,7 +252,7 @@ impl Server {
         match error {
             RelayError::Protocol(error) => RelayError::Protocol(ErrorData::new(
                 error.code,
-                redaction.owned(error.message.into_owned()),
+                redaction.redact_owned(error.message.into_owned()),
                 error.data.map(|data| redaction.value(data)),
             )),
             RelayError::Failure(failure) => RelayError::from(redaction.failure(*failure)),

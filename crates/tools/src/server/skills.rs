@@ -27,21 +27,21 @@ use super::{Server, fault};
 use crate::limit::Limit;
 use crate::redact::Redaction;
 use crate::remote_skill::{
-    RefusedSkill, RemoteFile, RemoteSkill, SKILL_MD, SkillListing, changed, check_file,
-    check_frontmatter, read_entry, unlisted,
+    RefusedSkill, RemoteFile, RemoteSkill, SKILL_MD, SkillListing, changed_content, check_file,
+    check_frontmatter, read_entry, unlisted_file,
 };
 
 /// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 /// The maximum number of pages and of skills that a server may list.
-const MOST_PAGES: usize = 200;
-const MOST_SKILLS: usize = 2_000;
+const MAX_PAGES: usize = 200;
+const MAX_SKILLS: usize = 2_000;
 /// The maximum number of refused entries to record.
-const MOST_REFUSED: usize = 100;
+const MAX_REFUSED: usize = 100;
 /// The timeout for listing skills: tools are listed at the same time and must not be blocked.
 const LISTING: Duration = Duration::from_secs(10);
 /// The longest time that a list stays fresh, in milliseconds, even if the server's TTL is longer.
-const LONGEST_TTL: u64 = 24 * 60 * 60 * 1000;
+const MAX_TTL_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Whether the server offers skills.
 pub(super) fn are_offered(link: &Link) -> bool {
@@ -63,7 +63,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Option<SkillListing> {
     let pages = pages(link, &server.name, &redaction, server.max_reply_bytes);
     let problem = match tokio::time::timeout(LISTING, pages).await {
         Ok(Ok(listing)) => return Some(listing),
-        Ok(Err(error)) => redaction.owned(error.to_string()),
+        Ok(Err(error)) => redaction.redact_owned(error.to_string()),
         Err(_) => "no answer in time".to_owned(),
     };
     let problem: String = problem.chars().take(300).collect();
@@ -78,12 +78,12 @@ async fn pages(
     max_bytes: usize,
 ) -> Result<SkillListing, ServiceError> {
     let mut listing = SkillListing {
-        ttl_ms: LONGEST_TTL,
+        ttl_ms: MAX_TTL_MS,
         ..SkillListing::default()
     };
     let (mut seen, mut bytes) = (HashSet::new(), 0);
     let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let params = match &cursor {
             Some(cursor) => json!({ "cursor": cursor }),
             None => json!({}),
@@ -92,13 +92,13 @@ async fn pages(
         let entries = page.get("skills").and_then(Value::as_array);
         for entry in entries.ok_or(ServiceError::UnexpectedResponse)? {
             bytes += entry.to_string().len();
-            if listing.skills.len() >= MOST_SKILLS || bytes > max_bytes {
+            if listing.skills.len() >= MAX_SKILLS || bytes > max_bytes {
                 return Ok(listing);
             }
-            match vetted(server, entry, redaction) {
+            match vet_entry(server, entry, redaction) {
                 // Of entries with the same URI, the first wins.
                 Ok(skill) if seen.insert(skill.uri.clone()) => listing.skills.push(skill),
-                Err(refused) if listing.refused.len() < MOST_REFUSED => {
+                Err(refused) if listing.refused.len() < MAX_REFUSED => {
                     listing.refused.push(refused);
                 }
                 Ok(_) | Err(_) => {}
@@ -118,7 +118,11 @@ async fn pages(
 }
 
 /// Returns the entry if it is valid and contains no secret, because it is stored and shown.
-fn vetted(server: &str, entry: &Value, redaction: &Redaction) -> Result<RemoteSkill, RefusedSkill> {
+fn vet_entry(
+    server: &str,
+    entry: &Value,
+    redaction: &Redaction,
+) -> Result<RemoteSkill, RefusedSkill> {
     if redaction.value(entry.clone()) != *entry {
         return Err(RefusedSkill {
             uri: String::new(),
@@ -201,7 +205,7 @@ impl Server {
 
     fn entry(&self, uri: &str, answer: &Value) -> Result<RemoteSkill, Failure> {
         let entry = answer.get("skill").unwrap_or(&Value::Null);
-        let skill = vetted(&self.name, entry, &self.redaction.load());
+        let skill = vet_entry(&self.name, entry, &self.redaction.load());
         let skill = skill.map_err(|refused| self.unusable_skill(uri, &refused.reason))?;
         if skill.uri != uri {
             return Err(self.unusable_skill(uri, "the server answered with another one"));
@@ -221,7 +225,7 @@ impl Server {
             Some(file) => &file.uri,
             // Without a list of files, only the URI of `SKILL.md` is known.
             None if is_dynamic && path == SKILL_MD => &skill.uri,
-            None => return Err(unlisted(skill, path)),
+            None => return Err(unlisted_file(skill, path)),
         };
         let answer = self.within(async |link| read(&link, uri).await).await?;
         let content = content(skill, path, uri, answer)?;
@@ -232,7 +236,7 @@ impl Server {
     /// Removes secrets from a file's content, as from results of tools.
     fn bytes_without_secrets(&self, content: Vec<u8>) -> Vec<u8> {
         match String::from_utf8(content) {
-            Ok(text) => self.redaction.load().owned(text).into_bytes(),
+            Ok(text) => self.redaction.load().redact_owned(text).into_bytes(),
             Err(binary) => binary.into_bytes(),
         }
     }
@@ -261,8 +265,8 @@ impl Server {
         let outcome = outcome.map_err(|stop| limit.failure(stop, &doing));
         let outcome = outcome.and_then(|outcome| outcome);
         match &outcome {
-            Ok(_) => self.answered(),
-            Err(_) => self.breaker.lock().undecided(Instant::now()),
+            Ok(_) => self.record_answer(),
+            Err(_) => self.breaker.lock().record_no_result(Instant::now()),
         }
         outcome.map_err(|failure| self.redaction.load().failure(failure))
     }
@@ -307,7 +311,7 @@ fn content(
 ) -> Result<Vec<u8>, Failure> {
     let mut contents = answer.contents.into_iter();
     let (Some(only), None) = (contents.next(), contents.next()) else {
-        return Err(changed(
+        return Err(changed_content(
             skill,
             path,
             "the reply does not have exactly one content item",
@@ -321,9 +325,9 @@ fn content(
         _ => (String::new(), None),
     };
     if of != uri {
-        return Err(changed(skill, path, "the reply is for another URI"));
+        return Err(changed_content(skill, path, "the reply is for another URI"));
     }
-    content.ok_or_else(|| changed(skill, path, "the reply has no readable content"))
+    content.ok_or_else(|| changed_content(skill, path, "the reply has no readable content"))
 }
 
 fn check(

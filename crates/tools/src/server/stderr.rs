@@ -15,11 +15,11 @@ use super::watch::Watch;
 use crate::redact::Redaction;
 
 /// The longest line that is read at all, in bytes.
-const LONGEST: usize = 16 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024;
 /// The maximum length of a kept line, in bytes.
 const KEPT: usize = 4 * 1024;
 /// The maximum number of lines kept per window.
-const MOST_LINES: u64 = 200;
+const MAX_LINES: u64 = 200;
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// Reads stderr to its end.
@@ -37,7 +37,7 @@ async fn listen_at(
     redaction: &Redaction,
     now: impl Fn() -> Instant,
 ) {
-    let mut lines = Lines::new(stderr, LONGEST);
+    let mut lines = Lines::new(stderr, MAX_LINE_BYTES);
     let mut limit = LineLimit::default();
     let hear = |kept: OutputItem| match kept {
         OutputItem::Line(line) => watch.add_stderr(&cut(redaction, &line)),
@@ -63,7 +63,7 @@ async fn listen_at(
 }
 
 fn cut(redaction: &Redaction, line: &[u8]) -> String {
-    let mut text = redaction.owned(String::from_utf8_lossy(line).into_owned());
+    let mut text = redaction.redact_owned(String::from_utf8_lossy(line).into_owned());
     text.truncate(text.floor_char_boundary(KEPT));
     text
 }
@@ -96,7 +96,7 @@ impl LineLimit {
             self.since = Some(now);
         }
         self.lines += 1;
-        if self.lines <= MOST_LINES {
+        if self.lines <= MAX_LINES {
             kept.push(OutputItem::Line(line.to_owned()));
         } else {
             self.dropped += 1;
@@ -150,7 +150,7 @@ mod tests {
         let line = format!("{}s3cret-value tail\n", "x".repeat(KEPT - 4));
         let words = last_stderr(&line).await.unwrap();
         assert!(!words.contains("s3cr"), "{words}");
-        let endless = format!("{}s3cret-value\nbye\n", "x".repeat(LONGEST));
+        let endless = format!("{}s3cret-value\nbye\n", "x".repeat(MAX_LINE_BYTES));
         assert_eq!(
             last_stderr(&endless).await.as_deref(),
             Some("[a line of 16397 bytes] | bye")
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn the_next_window_keeps_lines_again() {
         let (mut limit, start) = (LineLimit::default(), Instant::now());
-        for _ in 0..MOST_LINES + 3 {
+        for _ in 0..MAX_LINES + 3 {
             limit.take(start, b"x");
         }
         let line = |text: &str| OutputItem::Line(text.as_bytes().to_owned());

@@ -29,9 +29,9 @@ use crate::process::{Owner, minimal_command};
 /// Room for the parts of a message around the reply itself, in bytes.
 const ENVELOPE: usize = 64 * 1024;
 /// The number of consecutive bytes of invalid output after which the server is killed.
-const MOST_GARBAGE: usize = 64 * 1024 * 1024;
+const MAX_INVALID_BYTES: usize = 64 * 1024 * 1024;
 /// How long a server may take to exit after its stdin was closed.
-const GRACE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The transport to a child process.
 pub(super) struct Process {
@@ -98,7 +98,7 @@ impl Process {
     }
 
     /// Records how the process ended, or that it closed its output.
-    async fn ended(&mut self) {
+    async fn record_end(&mut self) {
         let waited = tokio::time::timeout(Duration::from_millis(200), self.child.wait()).await;
         let how = match waited {
             Ok(Ok(status)) => format!("its process ended with {status}"),
@@ -125,7 +125,7 @@ fn not_started(name: &str, program: &str, error: &std::io::Error) -> Failure {
         format!("the server `{name}` could not be started: `{program}`: {reason}"),
     )
     .hint("check `command` and `cwd` in the configuration")
-    .blocked()
+    .mark_blocked()
 }
 
 impl Transport<RoleClient> for Process {
@@ -180,11 +180,11 @@ impl Transport<RoleClient> for Process {
                     }
                 }
                 Line::End => {
-                    self.ended().await;
+                    self.record_end().await;
                     return None;
                 }
             }
-            if self.garbage > MOST_GARBAGE {
+            if self.garbage > MAX_INVALID_BYTES {
                 return self.give_up(
                     "its stdout contains too much data that is not a protocol \
                      message",
@@ -202,7 +202,10 @@ impl Transport<RoleClient> for Process {
             self.owner.signal_group(Signal::TERM);
         }
         for signal in [Signal::TERM, Signal::KILL] {
-            if tokio::time::timeout(GRACE, self.child.wait()).await.is_ok() {
+            if tokio::time::timeout(EXIT_TIMEOUT, self.child.wait())
+                .await
+                .is_ok()
+            {
                 break;
             }
             self.owner.signal_group(signal);

@@ -25,9 +25,9 @@ use crate::catalog::Era;
 use crate::relay::RelayError;
 
 /// The timeout for subscribing to a resource.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A subscription that lasted this long was not rejected by the server.
-const LASTING: Duration = Duration::from_mins(1);
+const MIN_LIFETIME: Duration = Duration::from_mins(1);
 
 /// The resources of one server that clients follow.
 #[derive(Default)]
@@ -56,7 +56,7 @@ impl Server {
             let refusal = if let ServiceError::McpError(data) = error {
                 RelayError::Protocol(data)
             } else {
-                fault::malformed(&self.name, &error.to_string()).into()
+                fault::malformed_failure(&self.name, &error.to_string()).into()
             };
             self.hide_secrets(refusal)
         })?;
@@ -98,7 +98,7 @@ impl Server {
             match follow(link, uri, Some(era)).await {
                 Ok(keeper) => known.keeper = keeper,
                 Err(problem) => {
-                    let problem = self.redaction.load().owned(problem.to_string());
+                    let problem = self.redaction.load().redact_owned(problem.to_string());
                     tracing::warn!(server = self.name, uri, problem, "no longer followed");
                 }
             }
@@ -133,7 +133,7 @@ async fn keep(mut subscription: Subscription, link: Arc<Link>, uri: String) {
     loop {
         let begun = Instant::now();
         while let Ok(Some(_)) = subscription.next().await {}
-        ends = if begun.elapsed() < LASTING {
+        ends = if begun.elapsed() < MIN_LIFETIME {
             ends + 1
         } else {
             1
@@ -162,8 +162,12 @@ async fn send(link: &Link, request: ClientRequest) -> Result<(), ServiceError> {
 async fn in_time<T>(
     answer: impl Future<Output = Result<T, ServiceError>>,
 ) -> Result<T, ServiceError> {
-    let late = |_| Err(ServiceError::Timeout { timeout: PATIENCE });
-    tokio::time::timeout(PATIENCE, answer)
+    let late = |_| {
+        Err(ServiceError::Timeout {
+            timeout: SUBSCRIBE_TIMEOUT,
+        })
+    };
+    tokio::time::timeout(SUBSCRIBE_TIMEOUT, answer)
         .await
         .unwrap_or_else(late)
 }

@@ -12,11 +12,11 @@ use tokio::time::Instant;
 /// The length of a counting window.
 const WINDOW: Duration = Duration::from_mins(1);
 /// The number of requests that are answered per window. A server that pings every second sends 60.
-const MOST_REQUESTS: u64 = 600;
+const MAX_REQUESTS: u64 = 600;
 /// The number of notifications per window that is still normal: progress of long calls, log lines.
-const MOST_NOTIFICATIONS: u64 = 6_000;
+const MAX_NOTIFICATIONS: u64 = 6_000;
 /// The maximum number of answers that the server has not read.
-pub(super) const MOST_UNREAD: usize = 64;
+pub(super) const MAX_UNREAD: usize = 64;
 
 /// The counts of a window with too many messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Traffic {
     /// Counts a request; returns whether to answer it.
     pub(super) fn request(&mut self, unread: usize) -> bool {
         self.requests += 1;
-        let answered = self.requests <= MOST_REQUESTS && unread < MOST_UNREAD;
+        let answered = self.requests <= MAX_REQUESTS && unread < MAX_UNREAD;
         self.unanswered += u64::from(!answered);
         answered
     }
@@ -49,7 +49,7 @@ impl Traffic {
         self.notifications += 1;
     }
 
-    /// Starts a new window if the old one is over; returns the excess of the old one.
+    /// Starts a new window if the old one has ended; returns the excess of the old one.
     pub(super) fn turn(&mut self, now: Instant) -> Option<Excess> {
         let since = *self.since.get_or_insert(now);
         if now.saturating_duration_since(since) < WINDOW {
@@ -63,7 +63,7 @@ impl Traffic {
     /// Ends the window and returns its excess, if any.
     pub(super) fn finish(&mut self) -> Option<Excess> {
         let counted = std::mem::take(self);
-        let too_much = counted.unanswered > 0 || counted.notifications > MOST_NOTIFICATIONS;
+        let too_much = counted.unanswered > 0 || counted.notifications > MAX_NOTIFICATIONS;
         too_much.then_some(Excess {
             requests: counted.requests,
             unanswered: counted.unanswered,
@@ -96,18 +96,18 @@ mod tests {
     #[test]
     fn a_server_that_does_not_read_its_answers_gets_no_more() {
         let mut traffic = Traffic::default();
-        assert!(traffic.request(MOST_UNREAD - 1));
-        assert!(!traffic.request(MOST_UNREAD));
+        assert!(traffic.request(MAX_UNREAD - 1));
+        assert!(!traffic.request(MAX_UNREAD));
     }
 
     #[test]
     fn only_very_many_notifications_are_worth_a_line() {
         let mut traffic = Traffic::default();
-        for _ in 0..MOST_NOTIFICATIONS {
+        for _ in 0..MAX_NOTIFICATIONS {
             traffic.notification();
         }
         assert_eq!(traffic.finish(), None);
-        for _ in 0..=MOST_NOTIFICATIONS {
+        for _ in 0..=MAX_NOTIFICATIONS {
             traffic.notification();
         }
         assert_eq!(

@@ -17,11 +17,11 @@ use crate::redact::Redaction;
 use crate::tool::{Annotations, DisabledTool, ToolInfo};
 
 /// The largest schema of a tool, in bytes. A larger one would not fit into a prompt.
-const MOST_SCHEMA_BYTES: usize = 256 * 1024;
+const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 /// The longest name, in characters.
-const MOST_NAME: usize = 200;
+const MAX_NAME_LEN: usize = 200;
 /// The maximum length of a reason, in characters.
-const MOST_REASON: usize = 300;
+const MAX_REASON_LEN: usize = 300;
 
 /// A tool as the server listed it.
 pub(super) enum ListedTool {
@@ -85,16 +85,21 @@ impl VettedListing {
         let info = describe(&self.server, tool);
         match self.problem(&info) {
             Some(reason) => self.disable(info.name, &reason),
-            None => self.tools.push(redacted(info, &self.redaction)),
+            None => self.tools.push(redact_tool(info, &self.redaction)),
         }
     }
 
     fn disable(&mut self, name: String, reason: &str) {
-        let shown: String = self.redaction.owned(name).chars().take(MOST_NAME).collect();
+        let shown: String = self
+            .redaction
+            .redact_owned(name)
+            .chars()
+            .take(MAX_NAME_LEN)
+            .collect();
         let reason = self.redaction.text(reason);
         self.disabled.push(DisabledTool {
             name: shown.replace(char::is_control, "?"),
-            reason: reason.chars().take(MOST_REASON).collect(),
+            reason: reason.chars().take(MAX_REASON_LEN).collect(),
         });
     }
 
@@ -108,9 +113,9 @@ impl VettedListing {
         let schema = info.input_schema.to_string();
         let output = info.output_schema.as_ref().map(ToString::to_string);
         let bytes = schema.len() + output.as_ref().map_or(0, String::len);
-        if bytes > MOST_SCHEMA_BYTES {
+        if bytes > MAX_SCHEMA_BYTES {
             return Some(format!(
-                "its schema has {bytes} bytes, more than {MOST_SCHEMA_BYTES}"
+                "its schema has {bytes} bytes, more than {MAX_SCHEMA_BYTES}"
             ));
         }
         let all = bytes + info.description.len() + info.title.as_ref().map_or(0, String::len);
@@ -132,7 +137,7 @@ fn name_problem(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         return Some("it has no name");
     }
-    if name.chars().count() > MOST_NAME {
+    if name.chars().count() > MAX_NAME_LEN {
         return Some("its name is too long");
     }
     let odd = |letter: char| letter.is_control() || letter == char::REPLACEMENT_CHARACTER;
@@ -140,14 +145,14 @@ fn name_problem(name: &str) -> Option<&'static str> {
         .then_some("its name has characters that cannot be shown")
 }
 
-fn redacted(info: ToolInfo, redaction: &Redaction) -> ToolInfo {
+fn redact_tool(info: ToolInfo, redaction: &Redaction) -> ToolInfo {
     if redaction.is_empty() {
         return info;
     }
     let schema = |schema: Arc<Value>| Arc::new(redaction.value(Arc::unwrap_or_clone(schema)));
     ToolInfo {
-        title: info.title.map(|title| redaction.owned(title)),
-        description: redaction.owned(info.description),
+        title: info.title.map(|title| redaction.redact_owned(title)),
+        description: redaction.redact_owned(info.description),
         input_schema: schema(info.input_schema),
         output_schema: info.output_schema.map(schema),
         ..info

@@ -72,7 +72,7 @@ impl Watch {
     }
 
     /// Returns why the connection ended.
-    pub(super) fn ending(&self) -> String {
+    pub(super) fn end_reason(&self) -> String {
         let ending = self.ending.lock().clone();
         ending.unwrap_or_else(|| "the connection was closed".to_owned())
     }
@@ -96,7 +96,7 @@ impl Watch {
 }
 
 /// The maximum number of queued changes.
-const MOST_NEWS: usize = 256;
+const MAX_NEWS: usize = 256;
 
 /// A queue of changes that a server announces to clients.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ pub(super) struct NewsQueue {
 
 impl Default for NewsQueue {
     fn default() -> Self {
-        let (sender, receiver) = mpsc::channel(MOST_NEWS);
+        let (sender, receiver) = mpsc::channel(MAX_NEWS);
         let receiver = tokio::sync::Mutex::new(receiver);
         Self { sender, receiver }
     }

@@ -126,7 +126,7 @@ impl Client {
     }
 
     /// Shows the typing indicator for some seconds.
-    pub async fn typing(&self, chat: &str) -> Result<(), SendError> {
+    pub async fn show_typing(&self, chat: &str) -> Result<(), SendError> {
         let body = json!({"chat_id": chat, "action": "typing"});
         self.call("sendChatAction", &body, self.allowed)
             .await
@@ -142,13 +142,13 @@ fn keyboard(buttons: &[Button]) -> Value {
 fn update(value: &Value) -> Option<Update> {
     let id = value["update_id"].as_i64()?;
     let what = match value.as_object() {
-        Some(fields) => incoming(fields).unwrap_or(UpdateContent::Other),
+        Some(fields) => read_content(fields).unwrap_or(UpdateContent::Other),
         None => UpdateContent::Other,
     };
     Some(Update { id, what })
 }
 
-fn incoming(fields: &Object) -> Option<UpdateContent> {
+fn read_content(fields: &Object) -> Option<UpdateContent> {
     if let Some(message) = fields.get("message") {
         return Some(UpdateContent::Message {
             chat: chat(&message["chat"])?,

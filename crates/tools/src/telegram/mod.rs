@@ -85,14 +85,14 @@ impl Client {
             let message = "`telegram.token` does not look like the token of a bot";
             return Err(Failure::new(FailureClass::Auth, message)
                 .hint("it has the form `123456:ABC…`, as @BotFather gives it")
-                .blocked());
+                .mark_blocked());
         }
         let base = Url::parse(&options.base_url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"));
         let base = base.ok_or_else(|| {
             let message = format!("`telegram.base_url` is not a URL: `{}`", options.base_url);
-            Failure::new(FailureClass::Invalid, message).blocked()
+            Failure::new(FailureClass::Invalid, message).mark_blocked()
         })?;
         let mut redaction = Redaction::default();
         redaction.add(&token, "***");
@@ -193,5 +193,5 @@ fn unset() -> Failure {
     let message = "no Telegram bot is configured";
     Failure::new(FailureClass::NotFound, message)
         .hint("set `telegram.token` to `env:NAME` or `file:PATH`")
-        .blocked()
+        .mark_blocked()
 }

@@ -1,9 +1,9 @@
 //! Splits long texts into messages.
 
 /// The maximum length of one message, in UTF-16 code units.
-pub(super) const MOST: usize = 4096;
+pub(super) const MAX_MESSAGE_UNITS: usize = 4096;
 
-/// Splits a text into parts of at most [`MOST`] units, between lines if possible, else between words,
+/// Splits a text into parts of at most [`MAX_MESSAGE_UNITS`] units, between lines if possible, else between words,
 /// else anywhere. White space at the cuts is dropped; a blank text has no parts.
 pub(super) fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
@@ -24,7 +24,7 @@ fn overflow(text: &str) -> Option<usize> {
     let mut letters = text.char_indices();
     letters.find_map(|(at, letter)| {
         units += letter.len_utf16();
-        (units > MOST).then_some(at)
+        (units > MAX_MESSAGE_UNITS).then_some(at)
     })
 }
 
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn short_texts_stay_whole() {
         assert_eq!(split("hello\n  world\n"), ["hello\n  world"]);
-        assert_eq!(split(&"x".repeat(MOST)).len(), 1);
+        assert_eq!(split(&"x".repeat(MAX_MESSAGE_UNITS)).len(), 1);
         assert_eq!(split(" \n "), [""; 0]);
     }
 
@@ -64,27 +64,30 @@ mod tests {
         let text = vec!["word"; 2000].join(" ");
         let parts = split(&text);
         assert_eq!(parts.join(" "), text);
-        assert!(parts.iter().all(|part| units(part) <= MOST));
+        assert!(parts.iter().all(|part| units(part) <= MAX_MESSAGE_UNITS));
         // An early line break must not cause a short message.
         let text = format!("title\n{}", vec!["word"; 2000].join(" "));
-        assert!(units(split(&text)[0]) > MOST / 2);
+        assert!(units(split(&text)[0]) > MAX_MESSAGE_UNITS / 2);
     }
 
     #[test]
     fn units_count_and_letters_are_never_cut() {
-        let text = "\u{1f600}".repeat(MOST);
+        let text = "\u{1f600}".repeat(MAX_MESSAGE_UNITS);
         let parts = split(&text);
         assert_eq!(parts.len(), 2);
-        assert!(parts.iter().all(|part| units(part) == MOST));
-        let text = format!("x{}", "\u{1f600}".repeat(MOST / 2));
+        assert!(parts.iter().all(|part| units(part) == MAX_MESSAGE_UNITS));
+        let text = format!("x{}", "\u{1f600}".repeat(MAX_MESSAGE_UNITS / 2));
         let parts = split(&text);
-        assert_eq!([units(parts[0]), units(parts[1])], [MOST - 1, 2]);
+        assert_eq!(
+            [units(parts[0]), units(parts[1])],
+            [MAX_MESSAGE_UNITS - 1, 2]
+        );
         assert_eq!(parts.concat(), text);
     }
 
     #[test]
     fn a_word_that_just_fits_stays() {
-        let text = format!("{} {}", "x".repeat(MOST), "y");
-        assert_eq!(split(&text), ["x".repeat(MOST).as_str(), "y"]);
+        let text = format!("{} {}", "x".repeat(MAX_MESSAGE_UNITS), "y");
+        assert_eq!(split(&text), ["x".repeat(MAX_MESSAGE_UNITS).as_str(), "y"]);
     }
 }

@@ -24,7 +24,7 @@ const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 pub(crate) const SKILLS: &str = "sep-2640-client-";
 const NO_PREFETCH: &str = "sep-2640-client-no-prefetch";
 /// How often a person signs in again before giving up.
-const PATIENCE: usize = 3;
+const MAX_SIGN_INS: usize = 3;
 
 /// Scenarios in which the server asks a person, so deft relays the call for a client.
 const ASKING: [&str; 2] = [
@@ -91,7 +91,7 @@ async fn drive(scenario: &str, url: &str) -> Result<(), Failure> {
     };
     let router = Router::new(options, environment);
     let mut sign_ins = 0;
-    while let Some((_, failure)) = router.listed().await.pop() {
+    while let Some((_, failure)) = router.list_servers().await.pop() {
         sign_in(&router, &failure, &mut sign_ins).await?;
     }
     if scenario.starts_with(SKILLS) {
@@ -147,10 +147,10 @@ fn oauth(scenario: &str, context: &Context) -> OAuthOptions {
     }
 }
 
-/// Signs in as a person would, up to [`PATIENCE`] times.
+/// Signs in as a person would, up to [`MAX_SIGN_INS`] times.
 async fn sign_in(router: &Router, failure: &Failure, count: &mut usize) -> Result<(), Failure> {
     eprintln!("{failure}");
-    if failure.class != FailureClass::Auth || *count >= PATIENCE {
+    if failure.class != FailureClass::Auth || *count >= MAX_SIGN_INS {
         return Err(failure.clone());
     }
     *count += 1;

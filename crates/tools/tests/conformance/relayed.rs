@@ -11,13 +11,13 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 /// The maximum number of rounds of requests from a server.
-const MOST_ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// Calls a tool and answers every request of the server.
 pub(crate) async fn call(router: &Router, server: &str, tool: &str, arguments: &Object) {
     let mut params = CallToolRequestParams::new(tool.to_owned());
     params.arguments = Some(arguments.clone());
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let Some(input) = once(router, server, params.clone()).await else {
             return;
         };

@@ -115,7 +115,7 @@ async fn names_that_clash_need_their_server() {
     let mut world = World::with("one", &echo().tool("log", json!({"text": "mine"})));
     world.add("two", &echo());
     let router = world.router();
-    assert!(router.listed().await.is_empty());
+    assert!(router.list_servers().await.is_empty());
     let failure = call(&router, "echo", json!({})).await.unwrap_err();
     assert!(failure.blocked && failure.class == FailureClass::NotFound);
     assert_eq!(
@@ -401,7 +401,7 @@ async fn only_chosen_tools_are_seen() {
     demo.include_tools = vec!["a_*".to_owned()];
     demo.exclude_tools = vec!["a_two".to_owned()];
     let router = world.router();
-    assert!(router.listed().await.is_empty());
+    assert!(router.list_servers().await.is_empty());
     let names: Vec<_> = router
         .list()
         .into_iter()

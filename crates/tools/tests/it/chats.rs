@@ -56,7 +56,7 @@ async fn the_primary_chat_is_put_in_for_a_server() {
     );
     // The prepared arguments are the arguments that are sent.
     let given = object(json!({"message": "hi", "chat_id": "1".repeat(21)}));
-    let mended = router.mended("send", given).unwrap();
+    let mended = router.repair_arguments("send", given).unwrap();
     assert_eq!(
         Value::Object(mended),
         json!({"message": "hi", "chat_id": "4711"})
@@ -98,7 +98,7 @@ async fn a_chat_that_is_not_allowed_is_refused() {
         failure.message,
         "the chat `815` is not one of `telegram.allowed_chats`"
     );
-    let model = router.mended("send", object(json!({"message": "hi", "chat_id": 815})));
+    let model = router.repair_arguments("send", object(json!({"message": "hi", "chat_id": 815})));
     assert_eq!(model.unwrap_err().message, failure.message);
     let some = object(json!({"chat_id": "815"}));
     assert_eq!(router.check_chats("send", some).unwrap_err(), failure);

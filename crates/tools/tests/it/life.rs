@@ -54,7 +54,7 @@ async fn a_wrong_memory_of_the_era_is_mended() {
             .tool("echo", json!({}))
             .with("era", json!("modern")),
     );
-    assert!(world.router().listed().await.is_empty());
+    assert!(world.router().list_servers().await.is_empty());
     let mut catalog = world.catalogs.lock().unwrap().last().cloned().unwrap();
     catalog.era = Era::Legacy;
     let router = world.router();
@@ -117,7 +117,7 @@ async fn changed_tools_are_followed_in_both_eras() {
             .with("era", json!(era));
         let world = World::with("demo", &script);
         let router = world.router();
-        assert!(router.listed().await.is_empty());
+        assert!(router.list_servers().await.is_empty());
         assert!(matches!(router.find("secret"), ToolLookup::Missing { .. }));
         let mut changes = router.changes();
         changes.borrow_and_update();
@@ -139,7 +139,7 @@ async fn tools_are_listed_page_by_page() {
     });
     let world = World::with("demo", &script);
     let router = world.router();
-    assert!(router.listed().await.is_empty());
+    assert!(router.list_servers().await.is_empty());
     assert_eq!(router.health()[0].tools, 25);
     assert_eq!(value(&router, "tool_24", json!({})).await, json!({}));
 }
@@ -148,7 +148,7 @@ async fn tools_are_listed_page_by_page() {
 async fn tools_of_a_stored_catalog_are_known_before_the_server_is() {
     let world = World::with("demo", &Script::new().tool("echo", json!({})));
     let first = world.router();
-    assert!(first.listed().await.is_empty());
+    assert!(first.list_servers().await.is_empty());
     first.shutdown().await;
     let catalogs = world.catalogs.lock().unwrap().clone();
     let text = serde_json::to_string(&catalogs).unwrap();
@@ -177,7 +177,7 @@ async fn tools_of_a_stored_catalog_are_known_before_the_server_is() {
 #[tokio::test]
 async fn a_catalog_of_another_server_is_dropped() {
     let world = World::with("demo", &Script::new().tool("echo", json!({})));
-    assert!(world.router().listed().await.is_empty());
+    assert!(world.router().list_servers().await.is_empty());
     let catalogs = world.catalogs.lock().unwrap().clone();
     let mut other = World::new();
     other.add("demo", &Script::new().tool("other", json!({})));
@@ -192,7 +192,7 @@ async fn a_reload_leaves_unchanged_servers_alone() {
     world.add("edit", &Script::new().tool("two", json!({})));
     world.add("leave", &Script::new().tool("three", json!({})));
     let router = world.router();
-    assert!(router.listed().await.is_empty());
+    assert!(router.list_servers().await.is_empty());
     world.options.servers.remove("leave");
     world.add("come", &Script::new().tool("four", json!({})));
     world.options.servers.get_mut("edit").unwrap().timeout = Duration::from_secs(5);
@@ -295,7 +295,7 @@ async fn servers_start_side_by_side() {
     }
     let router = world.router();
     let started = Instant::now();
-    assert!(router.listed().await.is_empty());
+    assert!(router.list_servers().await.is_empty());
     assert!(
         started.elapsed() < Duration::from_millis(1500),
         "{:?}",
@@ -317,7 +317,7 @@ async fn a_listed_server_is_never_without_its_tools() {
     let router = router.get_or_init(|| world.router());
     let servers = vec!["demo".to_owned()];
     assert_eq!(router.find("demo.echo"), ToolLookup::Unknown { servers });
-    assert!(router.listed().await.is_empty());
+    assert!(router.list_servers().await.is_empty());
     let seen = seen.lock().unwrap().clone();
     assert!(matches!(&seen[..], [ToolLookup::Tool(_)]), "{seen:?}");
     let nearest = vec!["echo".to_owned()];
@@ -373,6 +373,6 @@ async fn victim(folder: &std::path::Path) {
     options.servers.insert("deaf".to_owned(), deaf);
     let router = Router::new(options, deft_tools::Environment::default());
     let run = json!({"command": script("program")});
-    let (ran, listed) = tokio::join!(call(&router, "shell.run", run), router.listed());
+    let (ran, listed) = tokio::join!(call(&router, "shell.run", run), router.list_servers());
     panic!("nothing ends by itself: {ran:?} {listed:?}");
 }

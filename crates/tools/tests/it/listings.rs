@@ -47,7 +47,7 @@ async fn a_silent_server_is_listed_again_for_an_unknown_name() {
     for era in ["legacy", "modern"] {
         let (world, clock) = silent(era, false);
         let router = world.router();
-        assert_eq!(router.listed().await, []);
+        assert_eq!(router.list_servers().await, []);
         value(&router, "unlock", json!({})).await;
         clock.pass(599);
         call(&router, "secret", json!({})).await.unwrap_err();
@@ -63,7 +63,7 @@ async fn a_silent_server_is_listed_again_for_an_unknown_name() {
         // The ten minutes start again.
         value(&router, "unlock_more", json!({})).await;
         clock.pass(599);
-        assert_eq!(router.listed().await, []);
+        assert_eq!(router.list_servers().await, []);
         router.refresh().await;
         assert!(!is_known(&router, "further"), "{era}");
         clock.pass(1);
@@ -90,10 +90,10 @@ async fn a_listing_that_fails_is_tried_after_ten_minutes() {
     let options = world.options.servers.get_mut("demo").unwrap();
     options.startup_timeout = std::time::Duration::from_secs(20);
     let router = world.router();
-    assert_eq!(router.listed().await, []);
+    assert_eq!(router.list_servers().await, []);
     router.shutdown().await;
     clock.pass(600);
-    let failed = router.listed().await;
+    let failed = router.list_servers().await;
     assert_eq!(failed.len(), 1, "{failed:?}");
     assert!(is_known(&router, "unlock"));
     assert!(matches!(router.find("secret"), ToolLookup::Missing { .. }));

@@ -206,7 +206,7 @@ async fn the_circuit_opens_after_five_failures() {
         .servers
         .insert("bad".to_owned(), world.server("bad", &tools));
     let earlier = deft_tools::Router::new(options, world.environment.clone());
-    assert!(earlier.listed().await.is_empty());
+    assert!(earlier.list_servers().await.is_empty());
     earlier.shutdown().await;
     world.server("bad", &Script::new().with("start", json!({"die": true})));
     router.restore(world.catalogs.lock().unwrap().clone());

@@ -66,7 +66,7 @@ async fn a_sign_in_is_bound_to_the_server_and_proved() {
     let (world, vault) = world(&server);
     let router = world.router();
     sign_in(&router, &[]).await.unwrap();
-    let asked = server.asked("/authorize").remove(0);
+    let asked = server.requests_to("/authorize").remove(0);
     for part in [
         "response_type=code",
         "code_challenge_method=S256",
@@ -78,7 +78,7 @@ async fn a_sign_in_is_bound_to_the_server_and_proved() {
     ] {
         assert!(asked.contains(part), "{part}: {asked}");
     }
-    let form = server.asked("/token").remove(0);
+    let form = server.requests_to("/token").remove(0);
     assert!(
         form.contains("code_verifier=") && form.contains("resource=http"),
         "{form}"
@@ -109,8 +109,8 @@ async fn a_token_that_ends_is_renewed_once_for_all_calls() {
     let calls = (0..5).map(|_| call(&router, "whoami", json!({})));
     let replies = futures_util::future::join_all(calls).await;
     assert!(replies.iter().all(Result::is_ok), "{replies:?}");
-    assert_eq!(server.granted(), 2);
-    let refreshed = server.asked("/token").remove(1);
+    assert_eq!(server.granted_tokens(), 2);
+    let refreshed = server.requests_to("/token").remove(1);
     assert!(refreshed.contains("grant_type=refresh_token") && refreshed.contains("resource="));
 
     // A token that expires soon is renewed before it is sent.
@@ -119,7 +119,7 @@ async fn a_token_that_ends_is_renewed_once_for_all_calls() {
     value(&router, "whoami", json!({})).await;
     server.set_lifetime(3600);
     value(&router, "whoami", json!({})).await;
-    assert_eq!(server.granted(), 4);
+    assert_eq!(server.granted_tokens(), 4);
 
     // Another process signed out.
     vault.remove("web").unwrap();
@@ -140,7 +140,7 @@ async fn a_sign_in_that_cannot_be_renewed_asks_for_a_new_one() {
         assert!(failure.hint.unwrap().contains("deft mcp login web"));
     }
     // The refresh token was used once and is not used again.
-    assert_eq!(server.asked("/token").len(), 2);
+    assert_eq!(server.requests_to("/token").len(), 2);
     assert_eq!(vault.load("web").unwrap().unwrap().refresh_token, None);
     sign_in(&router, &[]).await.unwrap();
     value(&router, "whoami", json!({})).await;
@@ -161,7 +161,7 @@ async fn a_call_that_needs_more_says_which_scope() {
         "sign in again with: deft mcp login web --scope 'files:write'"
     );
     sign_in(&router, &["files:write"]).await.unwrap();
-    let asked = server.asked("/authorize").remove(1);
+    let asked = server.requests_to("/authorize").remove(1);
     assert!(
         asked.contains("scope=tools%3Aread+files%3Awrite"),
         "{asked}"
@@ -185,7 +185,7 @@ async fn an_answer_of_another_issuer_or_sign_in_is_refused() {
     server.forge_issuer();
     let failure = sign_in(&router, &[]).await.unwrap_err();
     assert!(failure.message.contains("issuer mismatch"), "{failure}");
-    assert_eq!(server.asked("/token").len(), 0);
+    assert_eq!(server.requests_to("/token").len(), 0);
     assert_eq!(vault.load("web").unwrap(), None);
 }
 
@@ -217,7 +217,13 @@ async fn a_client_with_a_secret_of_its_own_needs_no_person() {
     );
     server.end_access();
     value(&router, "whoami", json!({})).await;
-    assert_eq!((server.granted(), server.asked("/authorize").len()), (2, 0));
+    assert_eq!(
+        (
+            server.granted_tokens(),
+            server.requests_to("/authorize").len()
+        ),
+        (2, 0)
+    );
 }
 
 #[tokio::test]

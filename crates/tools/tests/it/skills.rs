@@ -56,7 +56,7 @@ async fn nothing_but_the_list_is_read_until_a_skill_is_opened_in_both_eras() {
         let skills = skills(&world, "docs").with("ttl_ms", json!(60_000));
         world.add("docs", &script(&skills).with("era", json!(era)));
         let router = world.router();
-        assert!(router.listed().await.is_empty());
+        assert!(router.list_servers().await.is_empty());
         assert_eq!(asked(&world, "docs"), ["skills/list"], "{era}");
         let skill = entry(&router).await;
         assert_eq!(skill.id(), "docs/pdf");
@@ -87,7 +87,7 @@ async fn the_list_comes_in_pages_and_is_stored_with_the_tools() {
         skills.with("page", json!(2))
     });
     let router = world.router();
-    router.listed().await;
+    router.list_servers().await;
     let ids = |router: &Router| -> Vec<String> {
         let all = router.known_skills().into_iter();
         all.flat_map(|(_, listing)| listing.skills)
@@ -196,7 +196,7 @@ async fn a_skill_is_read_on_its_own_server_only() {
     world.add("docs", &script(&one));
     world.add("other", &script(&other));
     let router = world.router();
-    router.listed().await;
+    router.list_servers().await;
     let skill = entry(&router).await;
     router.read_skill_file(&skill, "SKILL.md").await.unwrap();
     assert_eq!(asked(&world, "other"), ["skills/list"]);
@@ -213,7 +213,7 @@ async fn a_skill_is_read_on_its_own_server_only() {
 async fn a_skill_that_is_not_listed_can_be_opened_by_its_address() {
     let (text, frontmatter) = skill_md("hidden", "Not in the list", "Text.");
     let (world, _) =
-        world(|skills| skills.unlisted("deep/hidden", frontmatter, &[("SKILL.md", &text)]));
+        world(|skills| skills.unlisted_skill("deep/hidden", frontmatter, &[("SKILL.md", &text)]));
     let router = world.router();
     let skill = router.skill("docs/deep/hidden").await.unwrap();
     assert_eq!(skill.uri, "skill://deep/hidden/SKILL.md");
@@ -296,7 +296,7 @@ async fn an_id_with_a_path_behind_it_means_a_file() {
     let (text, frontmatter) = skill_md("inner", "A skill inside another", "Text.");
     let (world, _) = world(|skills| skills.skill("pdf/inner", frontmatter, &[("SKILL.md", &text)]));
     let router = world.router();
-    router.listed().await;
+    router.list_servers().await;
     for (id, skill, path) in [
         ("docs/pdf", "docs/pdf", "SKILL.md"),
         (

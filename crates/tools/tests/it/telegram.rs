@@ -388,7 +388,7 @@ async fn updates_are_heard() {
     ];
     let what: Vec<UpdateContent> = heard.iter().map(|update| update.what.clone()).collect();
     assert_eq!(what, expected);
-    assert_eq!(api.unconfirmed(), [1, 2, 3, 4]);
+    assert_eq!(api.unconfirmed_updates(), [1, 2, 3, 4]);
     let again = client.clone();
     let next = tokio::spawn(async move { again.updates(5, wait).await });
     tokio::task::block_in_place(|| api.until_called("getUpdates", 2));

@@ -46,11 +46,11 @@ impl<'a> Args<'a> {
                         format!("{function}() got multiple values for argument '{}'", &*name);
                     return Err(Fault::type_error(message));
                 }
-                None => return Err(unexpected(function, &name)),
+                None => return Err(unexpected_argument(function, &name)),
             }
         }
         match bound[..required].iter().position(Option::is_none) {
-            Some(at) => Err(missing(function, params[at], at)),
+            Some(at) => Err(missing_argument(function, params[at], at)),
             None => Ok(bound),
         }
     }
@@ -58,7 +58,7 @@ impl<'a> Args<'a> {
     /// Returns the only argument.
     pub fn one(self, function: &str) -> Outcome<Value<'a>> {
         let [value] = self.bind(function, ["/"], 1)?;
-        value.ok_or_else(|| missing(function, "", 0))
+        value.ok_or_else(|| missing_argument(function, "", 0))
     }
 
     /// Fails if there is an argument.
@@ -73,15 +73,15 @@ impl<'a> Args<'a> {
     }
 
     /// Returns the positional arguments; fails if named ones are left.
-    pub fn unnamed(self, function: &str) -> Outcome<Vec<Value<'a>>> {
+    pub fn take_positional(self, function: &str) -> Outcome<Vec<Value<'a>>> {
         match self.named.first() {
-            Some((name, _)) => Err(unexpected(function, name)),
+            Some((name, _)) => Err(unexpected_argument(function, name)),
             None => Ok(self.positional),
         }
     }
 }
 
-fn missing(function: &str, param: &str, at: usize) -> Fault {
+fn missing_argument(function: &str, param: &str, at: usize) -> Fault {
     let message = if param.starts_with('/') || param.is_empty() {
         format!("{function}() takes at least {} argument", at + 1)
     } else {
@@ -102,7 +102,7 @@ fn wrong_count(function: &str, most: usize, given: usize) -> Fault {
     Fault::type_error(message)
 }
 
-fn unexpected(function: &str, name: &str) -> Fault {
+fn unexpected_argument(function: &str, name: &str) -> Fault {
     Fault::type_error(format!(
         "{function}() got an unexpected keyword argument '{name}'"
     ))

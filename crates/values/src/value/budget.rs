@@ -13,7 +13,7 @@ const FUEL: u64 = 200_000;
 const MEMORY: usize = 16 << 20;
 
 /// Maximum size of a text or container that one operation creates, in bytes.
-const LARGEST: usize = 4 << 20;
+const MAX_VALUE_BYTES: usize = 4 << 20;
 
 /// Bytes of text read or written per unit of fuel.
 const BYTES_PER_FUEL: usize = 256;
@@ -63,7 +63,7 @@ impl Budget {
 
     /// Consumes fuel and memory for a value of `bytes` that is about to be created.
     pub fn make(&self, bytes: usize) -> Outcome<()> {
-        if bytes > LARGEST {
+        if bytes > MAX_VALUE_BYTES {
             return Err(too_large());
         }
         self.scan(bytes)?;

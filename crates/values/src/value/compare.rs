@@ -50,7 +50,7 @@ fn equal_rest<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool
     a.usable()?;
     b.usable()?;
     match (a, b) {
-        (Value::Func(_), Value::Func(_)) => Err(Fault::unsupported("comparing functions")),
+        (Value::Func(_), Value::Func(_)) => Err(Fault::unsupported_python("comparing functions")),
         (Value::View(Kind::DictValues, _), _) | (_, Value::View(Kind::DictValues, _)) => Ok(false),
         (Value::View(_, items), Value::View(..) | Value::Set(_)) => {
             let other = Set::collect(iterate::items(b, budget)?)?;
@@ -143,7 +143,12 @@ impl Order {
 }
 
 /// `a < b`, `a <= b`, `a > b`, `a >= b`.
-pub fn ordered<'a>(order: Order, a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
+pub fn compare_order<'a>(
+    order: Order,
+    a: &Value<'a>,
+    b: &Value<'a>,
+    budget: &Budget,
+) -> Outcome<bool> {
     ordered_at(order, a, b, budget, 0)
 }
 
@@ -167,7 +172,7 @@ fn ordered_at<'a>(
         }
         (Value::Set(a), Value::Set(b)) => ordered_sets(order, a, b, budget),
         (Value::View(..), Value::View(..) | Value::Set(_)) | (Value::Set(_), Value::View(..)) => {
-            Err(Fault::unsupported("comparing views of a dict"))
+            Err(Fault::unsupported_python("comparing views of a dict"))
         }
         _ => {
             a.usable()?;
@@ -295,5 +300,6 @@ pub fn identical<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<b
     if a.kind() != b.kind() || unique(a.kind()) || !equal(a, b, budget)? {
         return Ok(false);
     }
-    Err(Fault::unsupported("`is` between equal values").with_hint("use `==` to compare values"))
+    Err(Fault::unsupported_python("`is` between equal values")
+        .with_hint("use `==` to compare values"))
 }

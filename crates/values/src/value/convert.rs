@@ -7,7 +7,7 @@ use super::{Value, float, number, show, text};
 use crate::fault::{Fault, Outcome};
 
 /// `int(number)` of a float.
-pub fn truncated<'a>(number: f64) -> Outcome<Value<'a>> {
+pub fn truncate<'a>(number: f64) -> Outcome<Value<'a>> {
     if number.is_nan() {
         return Err(Fault::other("cannot convert float NaN to integer"));
     }
@@ -31,7 +31,7 @@ pub fn parse_int<'a>(source: &str, base: i64) -> Outcome<Value<'a>> {
     };
     let trimmed = source.trim_matches(text::is_space);
     if !trimmed.is_ascii() {
-        return Err(Fault::unsupported("an integer in other digits"));
+        return Err(Fault::unsupported_python("an integer in other digits"));
     }
     let (negative, digits) = match trimmed.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -99,7 +99,7 @@ pub fn round<'a>(value: &Value<'a>, digits: Option<i64>) -> Outcome<Value<'a>> {
                 .map(Value::Int)
                 .ok_or_else(number::too_big)
         }
-        (Some(Number::Float(float)), None) => truncated(float),
+        (Some(Number::Float(float)), None) => truncate(float),
         (Some(Number::Float(float)), Some(digits)) => round_float(float, digits),
         (None, _) => {
             value.usable()?;
@@ -127,8 +127,8 @@ fn round_int<'a>(int: i128, digits: i64) -> Outcome<Value<'a>> {
 
 /// Rounds by the exact decimal digits, as Python does.
 fn round_float<'a>(float: f64, digits: i64) -> Outcome<Value<'a>> {
-    const MOST: i64 = 323;
-    if !float.is_finite() || digits > MOST {
+    const MAX_DIGITS: i64 = 323;
+    if !float.is_finite() || digits > MAX_DIGITS {
         return Ok(Value::Float(float));
     }
     match usize::try_from(digits) {
@@ -136,6 +136,8 @@ fn round_float<'a>(float: f64, digits: i64) -> Outcome<Value<'a>> {
             let shown = format!("{float:.places$}");
             Ok(Value::Float(shown.parse().unwrap_or(float)))
         }
-        Err(_) => Err(Fault::unsupported("rounding a float to tens and more")),
+        Err(_) => Err(Fault::unsupported_python(
+            "rounding a float to tens and more",
+        )),
     }
 }

@@ -89,7 +89,7 @@ impl<'a> Formatter<'_, 'a> {
         } else {
             spec_text.to_owned()
         };
-        let value = converted(value, conversion, self.budget)?;
+        let value = convert(value, conversion, self.budget)?;
         spec::apply(&value, &spec_text, self.budget)
     }
 
@@ -161,7 +161,7 @@ fn attribute<'a, 't>(value: &Value<'a>, rest: &'t str) -> Outcome<(Value<'a>, &'
     };
     match found {
         Some(found) => Ok((found, &rest[end..])),
-        None => Err(Fault::unsupported(format!(
+        None => Err(Fault::unsupported_python(format!(
             "the attribute `{name}` in a format"
         ))),
     }
@@ -189,7 +189,7 @@ fn item<'a, 't>(
 }
 
 /// Applies the conversion `!r`, `!s` or `!a`.
-pub fn converted<'a>(
+pub fn convert<'a>(
     value: Value<'a>,
     conversion: Option<&str>,
     budget: &Budget,

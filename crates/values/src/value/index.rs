@@ -130,7 +130,7 @@ pub fn slice<'a>(value: &Value<'a>, bounds: &Bounds<'a>, budget: &Budget) -> Out
         Value::Str(text) => text_slice(text, (start, end, step), budget),
         Value::List(seq) => Value::list(seq_slice(seq, (start, end, step), budget)?),
         Value::Tuple(seq) => Value::tuple(seq_slice(seq, (start, end, step), budget)?),
-        Value::Range(..) => Err(Fault::unsupported("a slice of a range")),
+        Value::Range(..) => Err(Fault::unsupported_python("a slice of a range")),
         Value::Dict(_) => Err(Fault::type_error("unhashable type: 'slice'")),
         _ => Err(Fault::type_error(format!(
             "'{}' object is not subscriptable",

@@ -45,8 +45,8 @@ impl<'a> Value<'a> {
 /// Maximum number of values and bytes of text in a result.
 ///
 /// Our own values share their parts, so a small one can be large when written out.
-const MOST_VALUES: usize = 1_000_000;
-const MOST_BYTES: usize = 64 << 20;
+const MAX_VALUES: usize = 1_000_000;
+const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Default)]
 struct Writer {
@@ -90,7 +90,7 @@ impl Writer {
     fn count(&mut self, bytes: usize) -> Outcome<()> {
         self.values += 1;
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.values > MOST_VALUES || self.bytes > MOST_BYTES {
+        if self.values > MAX_VALUES || self.bytes > MAX_BYTES {
             return Err(Fault::limit("the result is too large"));
         }
         Ok(())
@@ -127,7 +127,8 @@ fn from_number<'a>(number: &Number) -> Value<'a> {
 }
 
 fn int(value: i128) -> Outcome<Number> {
-    Number::from_i128(value).ok_or_else(|| Fault::unsupported("an integer beyond 64 bits as JSON"))
+    Number::from_i128(value)
+        .ok_or_else(|| Fault::unsupported_python("an integer beyond 64 bits as JSON"))
 }
 
 /// Formats a key as Python's `json.dumps` does.

@@ -132,7 +132,7 @@ impl MissingValue {
                 "declare it under `secrets:`".to_owned(),
             ),
         };
-        let fault = Fault::undefined(path, message).with_hint(hint);
+        let fault = Fault::undefined_name(path, message).with_hint(hint);
         match &self.span {
             Some(span) => fault.with_span(span),
             None => fault,

@@ -53,7 +53,7 @@ pub fn integral(float: f64) -> Option<i128> {
 /// The error for an integer of more than 128 bits.
 #[cold]
 pub fn too_big() -> Fault {
-    Fault::unsupported("an integer beyond 128 bits")
+    Fault::unsupported_python("an integer beyond 128 bits")
 }
 
 #[cold]
@@ -111,7 +111,7 @@ fn int_ratio(a: i128, b: i128) -> Outcome<f64> {
     // The quotient gets at least 57 bits; its last bit is set if the division has a remainder.
     let shift = (57 + bits(bottom)).saturating_sub(bits(top));
     if bits(top) + shift > 127 {
-        return Err(Fault::unsupported("dividing integers of this size"));
+        return Err(Fault::unsupported_python("dividing integers of this size"));
     }
     let scaled = top << shift;
     let quotient = (scaled / bottom) | u128::from(scaled % bottom != 0);
@@ -200,7 +200,7 @@ fn float_power(base: f64, exponent: f64) -> Outcome<f64> {
         return Err(zero_division("0.0 cannot be raised to a negative power"));
     }
     if base < 0.0 && base.is_finite() && exponent.is_finite() && exponent.fract() != 0.0 {
-        return Err(Fault::unsupported("a complex number"));
+        return Err(Fault::unsupported_python("a complex number"));
     }
     let power = base.powf(exponent);
     if power.is_infinite() && base.is_finite() && exponent.is_finite() {

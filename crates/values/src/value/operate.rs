@@ -112,8 +112,8 @@ fn concat<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<Option<V
                 "can only concatenate str (not \"{name}\") to str"
             )));
         }
-        (Value::List(a), Value::List(b)) => Value::list(joined(a, b, budget)?)?,
-        (Value::Tuple(a), Value::Tuple(b)) => Value::tuple(joined(a, b, budget)?)?,
+        (Value::List(a), Value::List(b)) => Value::list(join_sequences(a, b, budget)?)?,
+        (Value::Tuple(a), Value::Tuple(b)) => Value::tuple(join_sequences(a, b, budget)?)?,
         (Value::List(_) | Value::Tuple(_), _) => {
             let (a, b) = (a.type_name(), b.type_name());
             return Err(Fault::type_error(format!(
@@ -124,7 +124,7 @@ fn concat<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<Option<V
     }))
 }
 
-fn joined<'a>(a: &Seq<'a>, b: &Seq<'a>, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
+fn join_sequences<'a>(a: &Seq<'a>, b: &Seq<'a>, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
     budget.items(a.len() + b.len())?;
     Ok(a.iter().chain(b.iter()).collect())
 }
@@ -141,13 +141,13 @@ fn repeat<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<Option<V
             budget.make(text.len().saturating_mul(times))?;
             Value::str(text.repeat(times))
         }
-        Value::List(seq) => Value::list(repeated(seq, times, budget)?)?,
-        Value::Tuple(seq) => Value::tuple(repeated(seq, times, budget)?)?,
+        Value::List(seq) => Value::list(repeat_sequence(seq, times, budget)?)?,
+        Value::Tuple(seq) => Value::tuple(repeat_sequence(seq, times, budget)?)?,
         _ => return Ok(None),
     }))
 }
 
-fn repeated<'a>(seq: &Seq<'a>, times: usize, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
+fn repeat_sequence<'a>(seq: &Seq<'a>, times: usize, budget: &Budget) -> Outcome<Vec<Value<'a>>> {
     let len = seq.len();
     budget.items(len.saturating_mul(times))?;
     // Repeating an empty sequence must not loop, however large `times` is.
@@ -172,7 +172,7 @@ fn tables<'a>(
         (Value::Dict(a), Value::Dict(b)) if op == BinaryOp::BitOr => merge(a, b, budget).map(Some),
         _ if setlike(a) && setlike(b) => sets(op, a, b, budget).map(Some),
         (Value::View(..), _) | (_, Value::View(..)) => {
-            Err(Fault::unsupported("a view of a dict in this place"))
+            Err(Fault::unsupported_python("a view of a dict in this place"))
         }
         _ => Ok(None),
     }
@@ -221,7 +221,7 @@ pub(crate) fn sets<'a>(
 fn mismatch<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Fault {
     if let (Value::Type(_), BinaryOp::BitOr, _) | (_, BinaryOp::BitOr, Value::Type(_)) = (a, op, b)
     {
-        return Fault::unsupported("a union of types");
+        return Fault::unsupported_python("a union of types");
     }
     let times = matches!(op, BinaryOp::Multiply);
     let sequence =

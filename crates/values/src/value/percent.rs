@@ -215,7 +215,7 @@ fn whole(kind: char, value: &Value<'_>) -> Outcome<i128> {
     match Number::from_value(value) {
         Some(Number::Int(int)) => Ok(int),
         Some(Number::Float(float)) if decimal => integral(float.trunc())
-            .ok_or_else(|| Fault::unsupported("a float of this size as `%d`")),
+            .ok_or_else(|| Fault::unsupported_python("a float of this size as `%d`")),
         _ => {
             let (name, wanted) = (
                 value.type_name(),

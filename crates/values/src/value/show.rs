@@ -89,7 +89,7 @@ impl Writer<'_> {
             Value::Type(Kind::Ellipsis) => self.out.push_str("<class 'ellipsis'>"),
             Value::Type(kind) => self.out.push_str(&format!("<class '{}'>", kind.name())),
             Value::Func(_) | Value::Iter(_) => {
-                return Err(Fault::unsupported(format!(
+                return Err(Fault::unsupported_python(format!(
                     "showing a `{}`",
                     value.type_name()
                 )));

@@ -5,7 +5,7 @@
 
 use super::Value;
 use super::budget::Budget;
-use super::compare::{Order, ordered};
+use super::compare::{Order, compare_order};
 use crate::fault::Outcome;
 
 /// Items with their keys.
@@ -42,7 +42,7 @@ fn merge<'a>(
     let mut right = right.into_iter().peekable();
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
         budget.spend(1)?;
-        let next = if ordered(order, &b.0, &a.0, budget)? {
+        let next = if compare_order(order, &b.0, &a.0, budget)? {
             right.next()
         } else {
             left.next()

@@ -8,7 +8,7 @@ use super::{Value, float, show};
 use crate::fault::{Fault, Outcome};
 
 /// More digits than any number needs.
-const MOST_DIGITS: usize = 1_000;
+const MAX_DIGITS: usize = 1_000;
 
 /// A parsed format spec.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +66,7 @@ fn parse(text: &str, value: &Value<'_>) -> Outcome<Spec> {
         (spec.sign, rest) = (Some(*sign), tail);
     }
     if let ['z', ..] = rest {
-        return Err(Fault::unsupported("the format option `z`"));
+        return Err(Fault::unsupported_python("the format option `z`"));
     }
     if let ['#', tail @ ..] = rest {
         (spec.alternate, rest) = (true, tail);
@@ -112,7 +112,7 @@ fn digits(text: &[char]) -> Outcome<(usize, &[char])> {
 
 fn unknown(kind: char, name: &str) -> Fault {
     if kind == 'n' {
-        return Fault::unsupported("the format code `n`");
+        return Fault::unsupported_python("the format code `n`");
     }
     Fault::other(format!(
         "unknown format code '{kind}' for object of type '{name}'"
@@ -228,8 +228,8 @@ pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
         None => 'r',
     });
     let precision = spec.precision.unwrap_or(6);
-    if precision > MOST_DIGITS {
-        return Err(Fault::unsupported("a precision beyond 1000 digits"));
+    if precision > MAX_DIGITS {
+        return Err(Fault::unsupported_python("a precision beyond 1000 digits"));
     }
     let size = value.abs();
     let upper = matches!(spec.kind, Some('E' | 'F' | 'G'));
@@ -237,8 +237,8 @@ pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
         (Some(special), _) if kind == '%' => format!("{special}%"),
         (Some(special), _) => special.to_owned(),
         (None, 'r') => float::repr(size),
-        (None, 'f' | 'F') => fixed(size, precision, spec.alternate),
-        (None, '%') => format!("{}%", fixed(size * 100.0, precision, spec.alternate)),
+        (None, 'f' | 'F') => format_fixed(size, precision, spec.alternate),
+        (None, '%') => format!("{}%", format_fixed(size * 100.0, precision, spec.alternate)),
         (None, 'e' | 'E') => exponential(size, precision, spec.alternate),
         (None, 'g' | 'G') => general(size, precision, spec.alternate, spec.kind.is_none()),
         (None, kind) => return Err(unknown(kind, "float")),
@@ -256,7 +256,7 @@ pub(crate) fn number_text(value: f64, spec: &Spec) -> Outcome<Pieces> {
     })
 }
 
-fn fixed(value: f64, precision: usize, alternate: bool) -> String {
+fn format_fixed(value: f64, precision: usize, alternate: bool) -> String {
     let point = if alternate && precision == 0 { "." } else { "" };
     format!("{value:.precision$}{point}")
 }

@@ -23,18 +23,18 @@ enum Key<'a> {
 }
 
 /// Maximum number of values in a key.
-const MOST_PARTS: usize = 1_000;
+const MAX_PARTS: usize = 1_000;
 
 impl<'a> Key<'a> {
     fn new(value: &Value<'a>) -> Outcome<Self> {
-        Self::counted(value, &mut 0)
+        Self::build_key(value, &mut 0)
     }
 
     /// Builds a key and counts its values; tuples share parts, so the expanded size counts.
-    fn counted(value: &Value<'a>, count: &mut usize) -> Outcome<Self> {
+    fn build_key(value: &Value<'a>, count: &mut usize) -> Outcome<Self> {
         value.usable()?;
         *count += 1;
-        if *count > MOST_PARTS {
+        if *count > MAX_PARTS {
             return Err(Fault::limit("a key is too large"));
         }
         Ok(match value {
@@ -48,7 +48,7 @@ impl<'a> Key<'a> {
             },
             Value::Str(text) => Key::Str(text.clone()),
             Value::Tuple(seq) => {
-                let parts = seq.iter().map(|item| Key::counted(&item, count));
+                let parts = seq.iter().map(|item| Key::build_key(&item, count));
                 Key::Tuple(parts.collect::<Outcome<_>>()?)
             }
             Value::Type(kind) => Key::Type(*kind),
@@ -56,7 +56,7 @@ impl<'a> Key<'a> {
                 return Err(unhashable(value));
             }
             _ => {
-                return Err(Fault::unsupported(format!(
+                return Err(Fault::unsupported_python(format!(
                     "a `{}` as a key",
                     value.type_name()
                 )));

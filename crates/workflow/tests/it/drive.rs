@@ -15,7 +15,7 @@ use crate::script::{CallResult, Stop};
 use crate::world::{World, path};
 
 /// More events than any case has; a run that exceeds it does not end.
-const MOST_EVENTS: usize = 60_000;
+const MAX_EVENTS: usize = 60_000;
 
 /// A call that was made.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl Driver {
 
     pub(crate) fn run(&mut self) -> Outcome {
         loop {
-            assert!(self.log.len() < MOST_EVENTS, "the run does not end");
+            assert!(self.log.len() < MAX_EVENTS, "the run does not end");
             self.check();
             let decided = self.machine.advance(self.now, &self.world);
             self.log
@@ -111,7 +111,7 @@ impl Driver {
             if self.expire() {
                 continue;
             }
-            if self.machine.finished().is_some() {
+            if self.machine.end().is_some() {
                 if self.resumes == 0 {
                     return Outcome::Finished;
                 }
@@ -134,8 +134,8 @@ impl Driver {
         }
         let replayed = self.replay();
         assert_eq!(
-            replayed.outstanding(),
-            self.machine.outstanding(),
+            replayed.asks_in_flight(),
+            self.machine.asks_in_flight(),
             "outstanding asks differ after {:#?}",
             self.log.last()
         );
@@ -169,10 +169,10 @@ impl Driver {
         self.crashes.push(self.log.len());
         self.machine = self.replay();
         self.pending.clear();
-        for ask in self.machine.outstanding() {
+        for ask in self.machine.asks_in_flight() {
             match &ask {
                 Ask::Call { path, attempt, .. } => {
-                    let event = self.machine.interrupted(path, *attempt, self.now);
+                    let event = self.machine.interruption_event(path, *attempt, self.now);
                     self.record(&event);
                 }
                 Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => {
@@ -188,7 +188,7 @@ impl Driver {
         let Some(stop) = self.stop.take_if(|stop| self.log.len() >= stop.after) else {
             return false;
         };
-        if self.machine.finished().is_some() {
+        if self.machine.end().is_some() {
             return false;
         }
         self.pending.extend(self.machine.take_asks());
@@ -228,7 +228,9 @@ impl Driver {
         match ask {
             Ask::Call { path, attempt, .. } => self.end(&path, attempt, Err(cut.clone())),
             Ask::Heal { path, .. } => {
-                let event = self.machine.healed(&path, Err(cut.clone()), self.now, 10);
+                let event = self
+                    .machine
+                    .heal_event(&path, Err(cut.clone()), self.now, 10);
                 self.record(&event);
             }
             Ask::Sleep { .. } | Ask::Question { .. } => {}
@@ -262,7 +264,7 @@ impl Driver {
         }
         let question = self
             .machine
-            .outstanding()
+            .asks_in_flight()
             .into_iter()
             .find_map(|ask| match ask {
                 Ask::Question { message, .. } => Some(message),
@@ -300,7 +302,7 @@ impl Driver {
         };
         self.now = self.now.max(until);
         let path = path(&self.pending.remove(at)).clone();
-        let waited = self.machine.waited(&path, self.now);
+        let waited = self.machine.wait_end_event(&path, self.now);
         self.record(&waited.unwrap_or(Event::Woken { path }));
         true
     }
@@ -350,7 +352,7 @@ impl Driver {
                 self.calls.push(CallRecord { key, what, once });
                 let made = self.world.result(&format!("{}#heal", stable(&path)));
                 let result = made.unwrap_or(Ok(Value::Null)).map(drop);
-                let event = self.machine.healed(&path, result, self.now, 10);
+                let event = self.machine.heal_event(&path, result, self.now, 10);
                 self.record(&event);
             }
             Ask::Sleep { .. } | Ask::Question { .. } => unreachable!(),

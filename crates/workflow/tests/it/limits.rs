@@ -30,12 +30,12 @@ steps:
     let numbers = |count: u32| json!({ "list": (0..count).collect::<Vec<_>>() });
     let mut run = driver(skill, &numbers(10_000));
     run.run();
-    assert_eq!(run.machine.finished().unwrap().outcome, Outcome::Success);
+    assert_eq!(run.machine.end().unwrap().outcome, Outcome::Success);
     assert_eq!(run.calls.len(), 10_001);
 
     let mut run = driver(skill, &numbers(10_001));
     run.run();
-    let finished = run.machine.finished().unwrap();
+    let finished = run.machine.end().unwrap();
     let error = finished.error.as_ref().unwrap();
     assert_eq!(
         error.failure.message,
@@ -132,7 +132,7 @@ steps:
         second.record(&event);
     }
     second.run();
-    let finished = second.machine.finished().unwrap();
+    let finished = second.machine.end().unwrap();
     assert_eq!(finished.outcome, Outcome::Success, "{finished:?}");
     let called: Vec<&str> = second.calls.iter().map(|call| call.what.as_str()).collect();
     assert_eq!(called, ["tool tell {}"]);

@@ -31,7 +31,7 @@ fn is_verdict(begun: &CallIntent) -> bool {
     matches!(*begun.call, Call::Expect { .. })
 }
 
-/// Returns calls that ended for good and were begun again. A value that was not checked is not final, but its
+/// Returns calls that ended permanently and were begun again. A value that was not checked is not final, but its
 /// call is.
 fn repeated(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
     let mut done: HashSet<&Path> = HashSet::new();
@@ -85,7 +85,7 @@ fn doubted(events: &[(jiff::Timestamp, Event)]) -> Vec<&Path> {
 
 /// Returns the part of a run that must not depend on the order in which calls end.
 fn essence(driver: &Driver) -> (String, Vec<String>) {
-    let finished = driver.machine.finished().unwrap();
+    let finished = driver.machine.end().unwrap();
     let error = finished
         .error
         .as_ref()
@@ -184,7 +184,7 @@ proptest! {
             events.clone(),
         );
         if let Ok(mut machine) = replayed {
-            machine.outstanding();
+            machine.asks_in_flight();
             machine.advance(driver.now, &driver.world);
             machine.take_asks();
         }

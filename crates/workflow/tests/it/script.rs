@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use deft_model::{Authority, Choice, Effects, Failure, FailureClass, Object, Skill};
-use deft_skillfile::{Document, Moment, Place, Profile, parse};
+use deft_skillfile::{Document, FileLocation, Moment, Profile, parse};
 use deft_workflow::{Answer, Plan, Remedy, Rules};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -228,12 +228,12 @@ pub(crate) fn skill(text: &str, file: &str) -> Skill {
         now: "2026-11-15T12:00:00Z".parse().unwrap(),
         zone: TimeZone::UTC,
     };
-    let place = Place {
+    let location = FileLocation {
         file,
         folder: "case",
         domain: None,
     };
-    let parsed = parse(text.as_bytes(), &place, Profile::Deft, &moment);
+    let parsed = parse(text.as_bytes(), &location, Profile::Deft, &moment);
     match parsed.document {
         Some(Document::Skill(skill)) => *skill,
         _ => panic!("{file}: {:#?}", parsed.diagnostics),

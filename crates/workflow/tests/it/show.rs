@@ -35,7 +35,7 @@ pub(crate) fn run(driver: &Driver, outcome: &Outcome) -> String {
         let step = serde_json::to_value(step).unwrap();
         out += &format!("  {}\n", clip(&step.to_string()));
     }
-    out += &match (outcome, driver.machine.finished()) {
+    out += &match (outcome, driver.machine.end()) {
         (Outcome::Parked(question), _) => format!("\nwaits for approval: {question}\n"),
         (Outcome::Finished, finished) => {
             let finished = finished.expect("it has finished");
@@ -72,11 +72,11 @@ fn since(start: Timestamp, at: Timestamp) -> String {
 }
 
 fn clip(text: &str) -> String {
-    const MOST: usize = 400;
-    if text.chars().count() <= MOST {
+    const MAX_EVENTS: usize = 400;
+    if text.chars().count() <= MAX_EVENTS {
         return text.to_owned();
     }
-    let start: String = text.chars().take(MOST).collect();
+    let start: String = text.chars().take(MAX_EVENTS).collect();
     format!("{start}…")
 }
 

@@ -148,7 +148,7 @@ fn identity(request: &Request) -> String {
 fn failure(seed: u64) -> Failure {
     let failure = Failure::new(FailureClass::Network, "no route");
     match roll(seed, &"failure", 4) {
-        0 => failure.blocked(),
+        0 => failure.mark_blocked(),
         1 => failure.in_doubt(),
         2 => Failure::new(FailureClass::Limit, "too long"),
         _ => failure,

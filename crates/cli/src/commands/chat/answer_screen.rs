@@ -6,7 +6,7 @@ use super::echo::KeyEcho;
 use super::lines::{self, Mark};
 use super::spinner::Spinner;
 use crate::output::Output;
-use crate::progress::Above;
+use crate::progress::MessageSink;
 use crate::prompt::Pausable;
 use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
@@ -143,8 +143,8 @@ impl View {
         state.draw();
     }
 
-    pub(super) fn hear(&self, live: Live) {
-        self.lock().hear(live);
+    pub(super) fn show_live(&self, live: Live) {
+        self.lock().show_live(live);
     }
 
     /// Ends the display of an answer: shows its text if that was not streamed, and any failure.
@@ -234,8 +234,8 @@ impl Pausable for View {
     }
 }
 
-impl Above for View {
-    fn above(&self, line: &str) {
+impl MessageSink for View {
+    fn insert_line(&self, line: &str) {
         let mut state = self.lock();
         let state = &mut *state;
         let torn = state.paused || state.busy && state.writes();
@@ -261,7 +261,7 @@ impl State {
         StyledText::from_renderer(&whole)
     }
 
-    fn hear(&mut self, live: Live) {
+    fn show_live(&mut self, live: Live) {
         match live {
             Live::Text(more) => {
                 self.segment.push_str(&more);
@@ -290,10 +290,10 @@ impl State {
                 } else {
                     Mark::Failed(ms, note.as_deref())
                 };
-                self.ended(&tool, &mark);
+                self.show_call_end(&tool, &mark);
             }
-            Live::Refused { tool, reason } => self.ended(&tool, &Mark::Refused(&reason)),
-            Live::Hidden { tool, reason } => self.ended(&tool, &Mark::Hidden(&reason)),
+            Live::Refused { tool, reason } => self.show_call_end(&tool, &Mark::Refused(&reason)),
+            Live::Hidden { tool, reason } => self.show_call_end(&tool, &Mark::Hidden(&reason)),
             Live::Replied {
                 input_tokens,
                 output_tokens,
@@ -304,11 +304,11 @@ impl State {
                 depth,
             } => {
                 self.end_text();
-                self.say(lines::dispatched(&agent, &mission, depth));
+                self.say(lines::format_dispatch(&agent, &mission, depth));
             }
             Live::AgentEnded { agent, depth, note } => {
                 self.end_text();
-                self.say(lines::returned(&agent, depth, note.as_deref()));
+                self.say(lines::format_return(&agent, depth, note.as_deref()));
             }
             Live::Waiting { reason } => {
                 self.end_text();
@@ -317,7 +317,7 @@ impl State {
         }
     }
 
-    fn ended(&mut self, tool: &str, mark: &Mark<'_>) {
+    fn show_call_end(&mut self, tool: &str, mark: &Mark<'_>) {
         self.end_text();
         self.segment.clear();
         let place = self.calls.iter().position(|call| call.tool == tool);

@@ -9,7 +9,7 @@ use super::lines::words;
 use crate::args::{Conversations, Global};
 use crate::confirm;
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::table::{Column, Row, Table, TableStyle};
 use crate::terminal::StyledText;
 use crate::when;
@@ -52,10 +52,10 @@ pub(super) async fn run(
             let found = find(talk, id).await?.view;
             let title = visible(&found.title);
             let messages = usize::try_from(found.message_count).unwrap_or(usize::MAX);
-            let messages = counted(messages, "message");
+            let messages = format_count(messages, "message");
             let question = format!("delete {} ({title}) with {messages}", found.id);
             if confirm::is_needed(*yes, global) && !confirm::ask(&question) {
-                return Ok(confirm::refused(output));
+                return Ok(confirm::report_refusal(output));
             }
             let deleted = talk.delete(&found.id).await?;
             if output.json {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::slash::COMMANDS;
 
 /// The maximum number of paths offered.
-const MOST: usize = 50;
+const MAX_PATHS: usize = 50;
 
 /// Returns the completions of the text before the cursor, and the byte offset at which they begin.
 pub(super) fn complete(
@@ -56,7 +56,7 @@ fn paths(given: &str, folder: &Path, user_home: Option<&Path>) -> Vec<String> {
         })
         .collect();
     found.sort();
-    found.truncate(MOST);
+    found.truncate(MAX_PATHS);
     found
 }
 

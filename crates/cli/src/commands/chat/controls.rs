@@ -29,7 +29,7 @@ impl Session {
     pub(super) async fn list_models(&self) -> Done<()> {
         let models = self.models().await?;
         let row = |model: &ChatModel| {
-            let answers = Some(&model.name) == self.answering(&models).map(|one| &one.name);
+            let answers = Some(&model.name) == self.next_model(&models).map(|one| &one.name);
             let mark = if answers { "answers" } else { "" };
             let cells = [&model.name, &model.provider, &model.model];
             let cells = cells.map(|cell| visible(cell));
@@ -84,7 +84,7 @@ impl Session {
             return Ok(());
         }
         let models = self.models().await?;
-        let model = self.answering(&models);
+        let model = self.next_model(&models);
         let status = model.map_or(String::new(), |model| self.status_of(model));
         if status != self.status && !status.is_empty() {
             let line = StyledText::paint("2", &status, self.company.view.color());
@@ -113,7 +113,7 @@ impl Session {
     }
 
     /// Returns the model for the next answer.
-    fn answering<'a>(&self, models: &'a [ChatModel]) -> Option<&'a ChatModel> {
+    fn next_model<'a>(&self, models: &'a [ChatModel]) -> Option<&'a ChatModel> {
         let chosen = |model: &&ChatModel| self.model.as_ref() == Some(&model.name);
         let usual = |model: &&ChatModel| model.usual;
         match &self.model {

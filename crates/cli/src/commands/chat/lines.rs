@@ -35,7 +35,7 @@ pub(super) fn call(
             Mark::Hidden(_) => "⋯ hidden",
             Mark::Refused(_) | Mark::Good(_) | Mark::Failed(..) => "⊘ refused",
         };
-        let named = named(tool, args, false);
+        let named = format_call(tool, args, false);
         let line = format!(
             "{}⚙ {} {word}  {}",
             indent(depth),
@@ -53,17 +53,17 @@ pub(super) fn call(
         Mark::Refused(_) | Mark::Hidden(_) => StyledText::default(),
     };
     StyledText::from(format!("{}⚙ ", indent(depth)))
-        .with(named(tool, args, color))
+        .with(format_call(tool, args, color))
         .with(" ")
         .with(how)
 }
 
 /// Formats a call in flight.
 pub(super) fn open(tool: &str, args: &Object) -> String {
-    format!("⚙ {}", named(tool, args, false).as_str())
+    format!("⚙ {}", format_call(tool, args, false).as_str())
 }
 
-fn named(tool: &str, args: &Object, color: bool) -> StyledText {
+fn format_call(tool: &str, args: &Object, color: bool) -> StyledText {
     let tool = StyledText::from(tool);
     if args.is_empty() {
         return tool;
@@ -75,12 +75,12 @@ fn named(tool: &str, args: &Object, color: bool) -> StyledText {
 }
 
 /// Formats the dispatch of an agent.
-pub(super) fn dispatched(agent: &str, mission: &str, depth: usize) -> String {
+pub(super) fn format_dispatch(agent: &str, mission: &str, depth: usize) -> String {
     format!("{}⇢ {}: {}", indent(depth), visible(agent), words(mission))
 }
 
 /// Formats the end of a dispatched agent. `note` is the reason if it failed.
-pub(super) fn returned(agent: &str, depth: usize, note: Option<&str>) -> String {
+pub(super) fn format_return(agent: &str, depth: usize, note: Option<&str>) -> String {
     let how = match note {
         Some(why) => format!("failed: {}", words(why)),
         None => "is done".to_owned(),

@@ -32,7 +32,7 @@ use answer_screen::{ChatOutput, View};
 use deft_config::Home;
 use deft_service::app::App;
 use deft_service::doctor::ADD_A_MODEL;
-use deft_service::talk::{self, Say, Talk};
+use deft_service::talk::{self, NewChatMessage, Talk};
 use deft_service::{Lock, runs, seed};
 use deft_wire::chat::ChatUsage;
 use editor::{Lines, PipedLines, Terminal};
@@ -106,7 +106,7 @@ impl ChatSetup<'_> {
         let prompt = Prompt::new(view.clone(), self.global);
         // Without a prompt, no person watches the chat.
         let alone = prompt.is_none();
-        let say = |text: String| Say {
+        let say = |text: String| NewChatMessage {
             conversation: conversation.as_ref().map(|found| found.view.id.clone()),
             agent: self.args.agent.clone(),
             channel: CHANNEL.to_owned(),

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::turn::{TurnEnd, TurnParticipants, TurnRequest};
 use crate::exit::Exit;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::terminal::{Stream, StyledText};
 use deft_service::markdown::Renderer;
-use deft_service::talk::{CallLog, Live, Say, Talk};
+use deft_service::talk::{CallLog, Live, NewChatMessage, Talk};
 use deft_wire::chat::{ChatAnswer, PromptSection, PromptTool, PromptView};
 use deft_wire::model::{FailureClass, Message, Outcome, RunStatus, visible};
 use parking_lot::Mutex;
@@ -37,7 +37,11 @@ fn join(given: &str, piped: &str) -> Done<String> {
 }
 
 /// Sends one message and prints the answer. Only the answer goes to stdout.
-pub(super) async fn say(company: &mut TurnParticipants, say: Say, output: &Output) -> Done {
+pub(super) async fn say(
+    company: &mut TurnParticipants,
+    say: NewChatMessage,
+    output: &Output,
+) -> Done {
     let calls = Arc::new(Mutex::new(CallLog::default()));
     let (heard, view) = (Arc::clone(&calls), Arc::clone(&company.view));
     let show = !output.json;
@@ -46,10 +50,10 @@ pub(super) async fn say(company: &mut TurnParticipants, say: Say, output: &Outpu
         // Streamed text may be discarded, but stdout cannot be undone: print the text at the end.
         let later = matches!(live, Live::Text(_) | Live::Again);
         if show && !later {
-            view.hear(live);
+            view.show_live(live);
         }
     });
-    let mut said = match company.hear(TurnRequest::Say(say), listener).await? {
+    let mut said = match company.run_turn(TurnRequest::Say(say), listener).await? {
         TurnEnd::Said(said) => said,
         TurnEnd::Left => return Ok(ExitCode::from(Exit::Interrupted)),
     };
@@ -106,7 +110,7 @@ pub(super) fn exit_code(answer: &ChatAnswer) -> Exit {
 }
 
 /// Prints the prompt without calling a model.
-pub(super) async fn show_prompt(talk: &dyn Talk, say: Say, output: &Output) -> Done {
+pub(super) async fn show_prompt(talk: &dyn Talk, say: NewChatMessage, output: &Output) -> Done {
     let prompt = talk.prompt(say).await?;
     if output.json {
         output.document(&prompt)?;
@@ -134,7 +138,7 @@ fn prompt_text(prompt: &PromptView) -> String {
         };
         out.push_str(&format!("\n--- {role} ---\n{}\n", text.trim_end()));
     }
-    let count = counted(prompt.tools.len(), "tool");
+    let count = format_count(prompt.tools.len(), "tool");
     out.push_str(&format!("\n--- {count} ---\n"));
     for tool in &prompt.tools {
         let first = tool.description.lines().next().unwrap_or_default();
@@ -143,7 +147,7 @@ fn prompt_text(prompt: &PromptView) -> String {
     if !prompt.shelf.is_empty() {
         out.push_str(&format!(
             "\n--- {} when looked up ---\n{}\n",
-            counted(prompt.shelf.len(), "more tool"),
+            format_count(prompt.shelf.len(), "more tool"),
             prompt.shelf.join(", ")
         ));
     }
@@ -211,9 +215,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_prompt_is_shown_part_by_part() {
-        let say = Say {
+        let say = NewChatMessage {
             text: "hi".to_owned(),
-            ..Say::default()
+            ..NewChatMessage::default()
         };
         let prompt = Fake::default().prompt(say).await.unwrap();
         assert_eq!(

@@ -5,7 +5,7 @@ use crate::output::table;
 use crate::terminal::StyledText;
 use crate::when::short;
 use deft_service::runs;
-use deft_service::talk::{Say, describe_usage, dollars};
+use deft_service::talk::{NewChatMessage, describe_usage, dollars};
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, MessageRole};
 use deft_wire::model::{RunStatus, SpendSubject, visible};
 
@@ -115,7 +115,7 @@ impl Session {
     }
 
     async fn say(&mut self, text: &str) -> Done<()> {
-        let say = Say {
+        let say = NewChatMessage {
             conversation: self.conversation.clone(),
             agent: self.agent.clone(),
             channel: CHANNEL.to_owned(),
@@ -144,7 +144,7 @@ impl Session {
 
     /// Completes unanswered messages before the next one is sent.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
-        for open in self.company.talk.unanswered(conversation).await? {
+        for open in self.company.talk.unanswered_messages(conversation).await? {
             self.note(unanswered::describe(&open));
             if unanswered::can_resume(&open) {
                 self.answer(TurnRequest::GoOn(open.run)).await?;
@@ -205,7 +205,7 @@ impl Session {
     pub(super) async fn resume(&mut self, id: &str) -> Done<()> {
         let found = super::archive::find(&*self.company.talk, id).await?.view;
         let messages = self.company.talk.messages(&found.id).await?;
-        let spoken = spoken(&messages);
+        let spoken = spoken_messages(&messages);
         self.show(&spoken[spoken.len().saturating_sub(RESUMED_MESSAGES)..]);
         self.note(format!("resuming {}: {}", found.id, visible(&found.title)));
         self.begin();
@@ -221,7 +221,7 @@ impl Session {
             return Ok(());
         };
         let messages = self.company.talk.messages(id).await?;
-        self.show(&spoken(&messages));
+        self.show(&spoken_messages(&messages));
         Ok(())
     }
 
@@ -273,7 +273,7 @@ impl Session {
 }
 
 /// Returns the messages of people and agents, without the results of calls.
-fn spoken(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
+fn spoken_messages(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
     let messages = messages.iter();
     messages
         .filter(|message| message.role != MessageRole::Tool)

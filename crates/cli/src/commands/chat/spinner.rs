@@ -7,7 +7,7 @@ use crate::output::clip;
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// The elapsed time from which the line shows it.
-const LONG: Duration = Duration::from_secs(1);
+const SHOW_ELAPSED_AFTER: Duration = Duration::from_secs(1);
 
 /// The progress of an answer.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Spinner {
 
 fn line(frame: usize, what: &str, elapsed: Duration, tokens: u64, width: usize) -> String {
     let mut behind = String::new();
-    if elapsed >= LONG {
+    if elapsed >= SHOW_ELAPSED_AFTER {
         behind.push_str(&format!("  {}", seconds(elapsed.as_secs())));
     }
     if tokens > 0 {

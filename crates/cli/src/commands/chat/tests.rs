@@ -15,11 +15,11 @@ use super::once;
 use super::session::Session;
 use super::turn::{StopRequests, TurnParticipants};
 use crate::failure::Done;
-use crate::progress::Above;
+use crate::progress::MessageSink;
 use crate::prompt::Pausable;
 use crate::talk_fake::fake::{Fake, FakeAction, answer, call, failed};
 use crate::terminal::StyledText;
-use deft_service::ask::{Answer, Asker, Question, Responds};
+use deft_service::ask::{Answer, Asker, PendingResponse, Question};
 use deft_service::talk::{AnswerState, Live, UnansweredMessage};
 use deft_wire::chat::ChatUsage;
 use deft_wire::model::{FailureClass, Outcome, RunId, RunStatus};
@@ -40,7 +40,7 @@ impl Screen {
     }
 
     /// Returns the output as a terminal shows it, without trailing spaces.
-    fn shown(&self) -> String {
+    fn visible_output(&self) -> String {
         let mut parser = vt100::Parser::new(60, 60, 0);
         parser.process(self.text().replace('\n', "\r\n").as_bytes());
         parser.screen().contents().trim_end().to_owned()
@@ -60,7 +60,7 @@ impl Lines for Script {
 struct Yes(Mutex<Vec<String>>);
 
 impl Asker for Yes {
-    fn ask(&self, question: Question) -> Responds {
+    fn ask(&self, question: Question) -> PendingResponse {
         self.0.lock().push(question.message);
         Box::pin(async { Some(Answer::Yes.into()) })
     }
@@ -123,7 +123,7 @@ async fn chat(world: &mut World, lines: &[&str]) -> String {
         .run(Box::new(Script(lines.collect())))
         .await
         .unwrap();
-    world.screen.shown()
+    world.screen.visible_output()
 }
 
 fn text(text: &str) -> FakeAction {
@@ -152,17 +152,20 @@ fn lines_from_elsewhere_tear_nothing() {
     let world = world(false);
     let view = &world.session.company.view;
     view.begin();
-    view.above("one");
-    view.hear(Live::Text("That ".to_owned()));
-    view.above("two");
-    view.hear(Live::Text("is that.".to_owned()));
+    view.insert_line("one");
+    view.show_live(Live::Text("That ".to_owned()));
+    view.insert_line("two");
+    view.show_live(Live::Text("is that.".to_owned()));
     view.pause(true);
-    view.above("three");
-    assert_eq!(world.screen.shown(), "one\nThat is that.");
+    view.insert_line("three");
+    assert_eq!(world.screen.visible_output(), "one\nThat is that.");
     view.pause(false);
     view.leave();
-    view.above("four");
-    assert_eq!(world.screen.shown(), "one\nThat is that.\ntwo\nthree\nfour");
+    view.insert_line("four");
+    assert_eq!(
+        world.screen.visible_output(),
+        "one\nThat is that.\ntwo\nthree\nfour"
+    );
 }
 
 #[tokio::test]

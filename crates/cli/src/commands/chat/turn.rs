@@ -13,7 +13,7 @@ use crate::commands::NOT_RUNNING_HINT;
 use crate::failure::Done;
 use deft_service::ask::Asker;
 use deft_service::daemon;
-use deft_service::talk::{Attention, Listener, Live, Say, Talk};
+use deft_service::talk::{Attention, Listener, Live, NewChatMessage, Talk};
 use deft_wire::chat::ChatAnswer;
 use deft_wire::model::RunId;
 
@@ -48,7 +48,7 @@ impl StopRequests {
         Self(receiver)
     }
 
-    /// Waits for the next request; forever if the sender is gone.
+    /// Waits for the next request; forever if the sender was dropped.
     async fn next(&mut self) {
         if self.0.recv().await.is_none() {
             std::future::pending::<()>().await;
@@ -64,7 +64,7 @@ impl StopRequests {
 /// A message to answer.
 pub(super) enum TurnRequest {
     /// A new message.
-    Say(Say),
+    Say(NewChatMessage),
     /// An earlier message whose answer is in progress or was interrupted.
     GoOn(RunId),
 }
@@ -94,11 +94,16 @@ impl TurnParticipants {
     /// without waiting for its end.
     pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);
-        self.hear(wish, Arc::new(move |live| view.hear(live))).await
+        self.run_turn(wish, Arc::new(move |live| view.show_live(live)))
+            .await
     }
 
     /// Like [`Self::turn`], with another listener.
-    pub(super) async fn hear(&mut self, wish: TurnRequest, listener: Listener) -> Done<TurnEnd> {
+    pub(super) async fn run_turn(
+        &mut self,
+        wish: TurnRequest,
+        listener: Listener,
+    ) -> Done<TurnEnd> {
         self.stops.clear();
         let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
         let notes = Arc::clone(&planned);

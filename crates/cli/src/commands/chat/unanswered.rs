@@ -46,11 +46,13 @@ pub(super) async fn go_on(
     conversation: &str,
     output: &Output,
 ) -> Done<()> {
-    for open in company.talk.unanswered(conversation).await? {
+    for open in company.talk.unanswered_messages(conversation).await? {
         output.note(&describe(&open));
         if can_resume(&open) {
             let unheard = Arc::new(|_| {});
-            company.hear(TurnRequest::GoOn(open.run), unheard).await?;
+            company
+                .run_turn(TurnRequest::GoOn(open.run), unheard)
+                .await?;
             company.view.leave();
         }
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use deft_service::Workspace;
-use deft_service::servers::{self, NewServer, Reach};
+use deft_service::servers::{self, NewServer, ServerAddress};
 
 use crate::args::McpAdd;
 use crate::failure::{Done, Failure};
@@ -27,9 +27,9 @@ pub(super) fn add(args: &McpAdd, workspace: &Workspace, output: &Output) -> Done
 }
 
 fn new_server(args: &McpAdd) -> Done<NewServer> {
-    let reach = match (&args.url, args.command.split_first()) {
-        (Some(url), None) => Reach::Url(url.clone()),
-        (None, Some((program, rest))) => Reach::Command {
+    let address = match (&args.url, args.command.split_first()) {
+        (Some(url), None) => ServerAddress::Url(url.clone()),
+        (None, Some((program, rest))) => ServerAddress::Command {
             program: program.clone(),
             args: rest.to_vec(),
         },
@@ -47,7 +47,7 @@ fn new_server(args: &McpAdd) -> Done<NewServer> {
         .map(|text| pair(text, ':', "Name: value"));
     Ok(NewServer {
         name: args.name.clone(),
-        reach,
+        address,
         env: env.collect::<Done<_>>()?,
         headers: headers.collect::<Done<_>>()?,
         force: args.force,

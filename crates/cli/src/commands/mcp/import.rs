@@ -7,7 +7,7 @@ use deft_service::servers::{self, ImportOptions};
 use deft_wire::server::ServerImport;
 
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 pub(super) fn run(options: &ImportOptions, workspace: &Workspace, output: &Output) -> Done {
     let import = servers::import(workspace, options)?;
@@ -36,7 +36,7 @@ fn print(import: &ServerImport, output: &Output) -> Done<()> {
 fn summary(import: &ServerImport) -> String {
     let changed = import.servers.iter().filter(|one| one.effect.changes());
     let count = changed.count();
-    let servers = counted(count, "server");
+    let servers = format_count(count, "server");
     match (count, import.dry_run) {
         (0, _) => "nothing to import".to_owned(),
         (_, true) => format!("{servers} would be imported"),

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::login::words;
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::table::{Cell, Column, Row, Table, Tone};
 use crate::when;
 
@@ -32,7 +32,7 @@ pub(super) fn run(workspace: &Workspace, output: &Output) -> Done {
                 servers.iter().map(|server| row(server, &zone)),
             ))?;
         }
-        output.note(&counted(servers.len(), "server"));
+        output.note(&format_count(servers.len(), "server"));
         note(servers, output);
     }
     output.warn(found.warnings);
@@ -59,7 +59,7 @@ fn row(server: &ServerView, zone: &TimeZone) -> Row {
     Row::new([
         server.name.as_str().into(),
         server.transport.word().into(),
-        Cell::toned(state(server, zone), tone),
+        Cell::with_tone(state(server, zone), tone),
         server.target.as_str().into(),
     ])
 }
@@ -73,7 +73,7 @@ fn state(server: &ServerView, zone: &TimeZone) -> String {
         return "disabled".to_owned();
     }
     let listed = match (server.tools, &server.listed_at) {
-        (Some(tools), Some(at)) => Some(format!("{}, {}", counted(tools, "tool"), short(at))),
+        (Some(tools), Some(at)) => Some(format!("{}, {}", format_count(tools, "tool"), short(at))),
         _ => None,
     };
     let failed = match (&server.error, &server.failed_at) {

@@ -16,11 +16,11 @@ use tokio::sync::oneshot;
 use crate::args::{Global, McpLogin};
 use crate::exit::Exit;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted, say};
+use crate::output::{Output, format_count, say};
 use crate::when;
 
 /// The default timeout of a sign-in.
-const PATIENCE: Duration = Duration::from_mins(5);
+const SIGN_IN_TIMEOUT: Duration = Duration::from_mins(5);
 
 pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -29,11 +29,11 @@ pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
         let sign_in = SignIn::begin(&workspace, &args.name, &args.scopes).await?;
         let opened = !args.no_browser && open_in_browser(sign_in.url());
         show(sign_in.url(), opened);
-        let patience = args.timeout.unwrap_or(PATIENCE);
-        let waiting = sign_in.wait(patience, pasted(!opened && !global.no_input));
+        let patience = args.timeout.unwrap_or(SIGN_IN_TIMEOUT);
+        let waiting = sign_in.wait(patience, read_pasted_address(!opened && !global.no_input));
         let waited = tokio::select! {
             waited = waiting => waited?,
-            _ = tokio::signal::ctrl_c() => return Err(interrupted()),
+            _ = tokio::signal::ctrl_c() => return Err(interrupted_failure()),
         };
         let Some(signed_in) = waited else {
             output.fail(&late(&args.name));
@@ -55,7 +55,7 @@ fn show(url: &str, opened: bool) {
 }
 
 /// Waits for the redirect address that a person pastes if the browser is on another machine.
-async fn pasted(asks: bool) -> String {
+async fn read_pasted_address(asks: bool) -> String {
     if asks {
         say(
             "waiting for the browser; if it runs on another machine, paste the URL it was \
@@ -89,7 +89,7 @@ fn print(signed_in: &SignInResult, workspace: &Workspace, output: &Output) -> Do
     output.prose(format!("{name}: {state}"))?;
     match (&signed_in.error, signed_in.tools) {
         (Some(error), _) => output.complain(&format!("signed in, but the server failed: {error}")),
-        (None, Some(tools)) => output.note(&counted(tools, "tool")),
+        (None, Some(tools)) => output.note(&format_count(tools, "tool")),
         (None, None) => {}
     }
     Ok(ExitCode::SUCCESS)
@@ -121,7 +121,7 @@ fn late(server: &str) -> Failure {
     }
 }
 
-fn interrupted() -> Failure {
+fn interrupted_failure() -> Failure {
     Failure {
         kind: FailureKind::Interrupted,
         ..Failure::input("interrupted", "stopped while waiting for the browser")

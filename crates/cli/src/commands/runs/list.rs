@@ -39,7 +39,7 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
     let read = |wanted| pages.next(wanted);
     let shown = args.extent.show(output, read, |runs| {
         abandoned |= runs.iter().any(|run| run.owner_gone);
-        output.table(&listed(&runs, &app, mem::take(&mut head)))
+        output.table(&list_table(&runs, &app, mem::take(&mut head)))
     })?;
     if shown == 0 {
         output.note("no runs yet; `deft run NAME` starts one");
@@ -74,7 +74,7 @@ const COLUMNS: [Column; 6] = [
 
 /// Builds the table of one page, with the reason for failed and skipped runs below their rows. Columns are as
 /// wide as this page needs; only the first page has a header.
-fn listed(runs: &[ListedRun], app: &App, head: bool) -> Table {
+fn list_table(runs: &[ListedRun], app: &App, head: bool) -> Table {
     let table = Table::new(COLUMNS, runs.iter().map(|run| row(run, app)));
     if head { table } else { table.headless() }
 }
@@ -94,8 +94,8 @@ const ABANDONED: &str = "abandoned";
 fn row(listed: &ListedRun, app: &App) -> Row {
     let run = &listed.run;
     let outcome = match run.outcome {
-        Some(outcome) => Cell::toned(outcome.to_string(), run.outcome.into()),
-        None if listed.owner_gone => Cell::toned(ABANDONED, Tone::Warning),
+        Some(outcome) => Cell::with_tone(outcome.to_string(), run.outcome.into()),
+        None if listed.owner_gone => Cell::with_tone(ABANDONED, Tone::Warning),
         None => run.status.to_string().into(),
     };
     let started = run.started_at.unwrap_or(run.admitted_at);
@@ -108,5 +108,5 @@ fn row(listed: &ListedRun, app: &App) -> Row {
         took.map_or(String::new(), duration).into(),
         run.cause.as_str().into(),
     ];
-    Row::new(cells).below(reason(run))
+    Row::new(cells).with_below(reason(run))
 }

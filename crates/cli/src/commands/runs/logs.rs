@@ -17,7 +17,7 @@ use deft_wire::model::clip_value;
 use deft_wire::run::EventList;
 
 /// The interval at which to read the store; another process may drive the run.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Fields common to all events. They are not printed among the other fields.
 const COMMON: [&str; 6] = ["type", "seq", "at", "execution_id", "skill", "step_id"];
@@ -45,7 +45,7 @@ pub(crate) fn run(id: &str, follow: bool, global: &Global, output: &Output) -> D
         if new.over {
             return Ok(exit_code(&runs::detail(&app, stream.run().as_str())?));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

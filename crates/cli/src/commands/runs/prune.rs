@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::{Global, RunPrune};
 use crate::confirm;
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use deft_service::runs::{PruneLimit, PruneMode};
 use deft_service::{App, runs};
 use deft_wire::run::PrunedRuns;
@@ -20,7 +20,7 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
     } else {
         App::without_skills(&global.workspace())?
     };
-    let before = before(args, &app.zone)?;
+    let before = prune_before(args, &app.zone)?;
     let mode = match (args.dry_run, args.no_trash) {
         (true, _) => PruneMode::DryRun,
         (false, true) => PruneMode::Forever,
@@ -31,7 +31,7 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
         let forever = if args.no_trash { " permanently" } else { "" };
         let question = format!("delete {}{forever}", describe(&found, &app));
         if !found.runs.is_empty() && !confirm::ask(&question) {
-            return Ok(confirm::refused(output));
+            return Ok(confirm::report_refusal(output));
         }
     }
     let pruned = runs::prune(&app, before, mode)?;
@@ -54,9 +54,10 @@ pub(super) fn run(args: &RunPrune, global: &Global, output: &Output) -> Done {
 /// Formats the result: "3 runs of 2 Mar 2026 to 4 Mar 2026 with their 61 events, and 2 expired cached
 /// results".
 fn describe(pruned: &PrunedRuns, app: &App) -> String {
-    let count = |number: u64, noun| counted(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let count =
+        |number: u64, noun| format_count(usize::try_from(number).unwrap_or(usize::MAX), noun);
     let day = |at: Timestamp| app.zone.to_datetime(at).strftime("%-d %b %Y").to_string();
-    let mut text = counted(pruned.runs.len(), "run");
+    let mut text = format_count(pruned.runs.len(), "run");
     match (pruned.oldest.map(day), pruned.newest.map(day)) {
         (Some(oldest), Some(newest)) if oldest != newest => {
             text.push_str(&format!(" of {oldest} to {newest}"));
@@ -75,7 +76,7 @@ fn describe(pruned: &PrunedRuns, app: &App) -> String {
 }
 
 /// Returns the instant before which finished runs are deleted. clap requires one of the two flags.
-fn before(args: &RunPrune, zone: &TimeZone) -> Done<Timestamp> {
+fn prune_before(args: &RunPrune, zone: &TimeZone) -> Done<Timestamp> {
     let (flag, limit) = match &args.before {
         Some(text) => ("--before", PruneLimit::Before(text.clone())),
         None => {

@@ -82,7 +82,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
         "started",
         &started.map_or(String::new(), |at| local(at, zone)),
     );
-    line("took", &worked(detail));
+    line("took", &format_work_time(detail));
     for gap in &detail.interruptions {
         line("interrupted", &interruption(gap, zone));
     }
@@ -109,7 +109,7 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
 }
 
 /// Formats the time that the run worked and the time that it was idle.
-fn worked(detail: &RunDetail) -> String {
+fn format_work_time(detail: &RunDetail) -> String {
     let idle = |ms: u64, word: &str| match ms {
         0 => String::new(),
         ms => format!("{word} {}", took(Some(ms))),
@@ -234,7 +234,7 @@ fn step_line(step: &StepView, zone: &TimeZone) -> String {
         step.items.as_ref().map_or(String::new(), items),
         said.unwrap_or_default(),
     ];
-    format!("{indent}{sign} {}  {}\n", step.id, joined(parts))
+    format!("{indent}{sign} {}  {}\n", step.id, join_parts(parts))
 }
 
 /// Whether `call` was made by an agent of this step or of one of its items.
@@ -267,12 +267,12 @@ fn call_line(call: &CallView) -> String {
         answered,
         short(&json!(call.note)),
     ];
-    format!("{indent}{sign} {}  {}\n", call.tool, joined(parts))
+    format!("{indent}{sign} {}  {}\n", call.tool, join_parts(parts))
         .trim_end_matches(' ')
         .to_owned()
 }
 
-fn joined(parts: [String; 5]) -> String {
+fn join_parts(parts: [String; 5]) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("  ")
 }

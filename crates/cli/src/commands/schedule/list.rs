@@ -40,7 +40,7 @@ pub(super) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
 
 fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
     let next = match (schedule.disabled_reason, &schedule.next) {
-        (Some(reason), _) => Cell::toned(
+        (Some(reason), _) => Cell::with_tone(
             format!("disabled: {}", disabled_words(reason)),
             Tone::Warning,
         ),
@@ -48,7 +48,7 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
             Ok(at) => when::short(at, now, zone).into(),
             Err(_) => next.as_str().into(),
         },
-        (None, None) => Cell::toned("none", Tone::Dim),
+        (None, None) => Cell::with_tone("none", Tone::Dim),
     };
     let failures = failure_words(schedule.failures, schedule.backoff_until.as_deref());
     let words = &schedule.words;
@@ -63,5 +63,5 @@ fn row(schedule: &ScheduleView, now: Timestamp, zone: &TimeZone) -> Row {
         words.clone()
     };
     let cells = [schedule.skill.as_str().into(), next, fires.into()];
-    Row::new(cells).below(failures.map(|words| Cell::toned(words, Tone::Bad)))
+    Row::new(cells).with_below(failures.map(|words| Cell::with_tone(words, Tone::Bad)))
 }

@@ -7,7 +7,7 @@ use deft_wire::schedule::SimulatedSlot;
 
 use crate::args::{Global, Simulate};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::table::{Column, Row, Table};
 
 pub(super) fn run(args: &Simulate, global: &Global, output: &Output) -> Done {
@@ -65,7 +65,7 @@ fn summary(result: &SimulationResult) -> String {
         format!("slots: {}", parts.join(", "))
     };
     if result.disabled > 0 {
-        let skills = counted(result.disabled, "disabled skill");
+        let skills = format_count(result.disabled, "disabled skill");
         text.push_str(&format!("; {skills} left out"));
     }
     text

@@ -6,7 +6,7 @@ use deft_wire::setup::{FoundServers, FoundSkills, SetupFindings};
 
 use super::{IMPORT_CRONTAB, SetupRun};
 use crate::failure::Done;
-use crate::output::counted;
+use crate::output::format_count;
 
 impl SetupRun<'_> {
     /// Imports the user's crontab as workflows if a person agrees. Returns true if nothing is left to import.
@@ -22,7 +22,7 @@ impl SetupRun<'_> {
             Some(_) | None => false,
         };
         if !agreed {
-            let lines = counted(lines, "line");
+            let lines = format_count(lines, "line");
             let text = format!("{lines}; `{IMPORT_CRONTAB}` turns them into workflows");
             self.say("crontab", &text)?;
             return Ok(false);
@@ -31,7 +31,7 @@ impl SetupRun<'_> {
         let names = report.skills.join("`, `");
         let mut text = format!("`{names}`, disabled; `deft skills enable NAME` enables one");
         if !report.refused.is_empty() {
-            let refused = counted(report.refused.len(), "line");
+            let refused = format_count(report.refused.len(), "line");
             text.push_str(&format!(
                 "; {refused} refused: `{IMPORT_CRONTAB}` shows why"
             ));
@@ -51,7 +51,8 @@ impl SetupRun<'_> {
             self.say("skills", "all skill folders found are configured already")?;
             return Ok(Vec::new());
         }
-        let label = |one: &FoundSkills| format!("{} ({})", one.path, counted(one.skills, "skill"));
+        let label =
+            |one: &FoundSkills| format!("{} ({})", one.path, format_count(one.skills, "skill"));
         let labels: Vec<String> = new.iter().map(label).collect();
         let usual = places(new.iter().map(|folder| !folder.project));
         let chosen = self.tick("Skill folders to read in place:", &labels, usual)?;
@@ -61,7 +62,7 @@ impl SetupRun<'_> {
             "skills",
             &match added.as_slice() {
                 [] => left_out(&new.iter().map(|one| one.path.clone()).collect::<Vec<_>>()),
-                added => format!("read in place from {}", quoted(added)),
+                added => format!("read in place from {}", quote_names(added)),
             },
         )?;
         Ok(added)
@@ -98,7 +99,7 @@ impl SetupRun<'_> {
             "mcp",
             &match taken.as_slice() {
                 [] => "no server was imported".to_owned(),
-                taken => format!("imported {}", quoted(taken)),
+                taken => format!("imported {}", quote_names(taken)),
             },
         )?;
         for one in imported {
@@ -142,10 +143,10 @@ fn pick<T: Clone>(all: &[T], places: &[usize]) -> Vec<T> {
 }
 
 fn left_out(names: &[String]) -> String {
-    format!("nothing to add; skipped: {}", quoted(names))
+    format!("nothing to add; skipped: {}", quote_names(names))
 }
 
-fn quoted(names: &[String]) -> String {
+fn quote_names(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }

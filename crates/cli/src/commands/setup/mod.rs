@@ -20,7 +20,7 @@ use deft_wire::setup::{SetupFindings, SetupModel, SetupReport};
 
 use crate::args::{Chat, Global, Setup};
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::questions::Questions;
 
 /// The command that imports the user's crontab.
@@ -113,7 +113,10 @@ impl SetupRun<'_> {
             "home",
             &match home.skills_written {
                 0 => format!("`{place}` is complete"),
-                count => format!("`{place}` created with {}", counted(count, "skill file")),
+                count => format!(
+                    "`{place}` created with {}",
+                    format_count(count, "skill file")
+                ),
             },
         )?;
         if setup::protect_config(&self.workspace)? {
@@ -166,7 +169,7 @@ fn found_lines(found: &SetupFindings) -> Vec<String> {
         lines.push(format!("{} at {}: {models}", server.title, server.base_url));
     }
     for folder in &found.skills {
-        let count = counted(folder.skills, "skill");
+        let count = format_count(folder.skills, "skill");
         lines.push(format!("{count} in `{}`", folder.path));
     }
     for file in &found.servers {
@@ -174,7 +177,7 @@ fn found_lines(found: &SetupFindings) -> Vec<String> {
         lines.push(format!("MCP servers of {}: {names}", file.title));
     }
     if found.crontab > 0 {
-        lines.push(counted(found.crontab, "crontab line"));
+        lines.push(format_count(found.crontab, "crontab line"));
     }
     lines
 }

@@ -7,7 +7,7 @@ use deft_wire::setup::{ModelTest, SetupFindings, SetupModel};
 
 use super::{SetupRun, answers};
 use crate::failure::Done;
-use crate::output::counted;
+use crate::output::format_count;
 use crate::questions::Questions;
 use crate::terminal::{Stream, StyledText};
 
@@ -20,7 +20,7 @@ impl SetupRun<'_> {
             base_url: self.args.base_url.clone(),
         };
         if wish.is_empty()
-            && let Some(model) = setup::configured(&self.workspace)?
+            && let Some(model) = setup::configured_model(&self.workspace)?
         {
             let model = self.test(model)?;
             if answers(&model) || self.questions.is_none() {
@@ -179,7 +179,7 @@ fn label(candidate: &ModelCandidate) -> String {
             None => "stored key".to_owned(),
         },
         (None, [only]) => only.clone(),
-        (None, models) => counted(models.len(), "model"),
+        (None, models) => format_count(models.len(), "model"),
     };
     format!("{} ({detail})", candidate.title)
 }

@@ -8,7 +8,7 @@ use deft_wire::diagnostic::{CheckSeverity, SkillsCheck};
 
 use crate::args::{Global, Roots};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::report::excerpts;
 use crate::terminal::StyledText;
 
@@ -20,8 +20,8 @@ pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
         print(&examination, output)?;
         output.note(&format!(
             "{}, {} broken",
-            counted(examination.skill_count, "skill"),
-            counted(examination.broken, "file")
+            format_count(examination.skill_count, "skill"),
+            format_count(examination.broken, "file")
         ));
     }
     Ok(ExitCode::from(u8::from(examination.broken > 0)))

@@ -13,7 +13,7 @@ use deft_wire::skill_files::{LostParts, RefusedFile, WrittenExport};
 
 use crate::args::{Export, ExportFormat, Global};
 use crate::failure::{Done, Failure};
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 /// An editor named by `--to`. A folder with the same name is given as `./claude`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Editor {
     }
 
     /// Returns the editor that `--to` names, or `None` for a folder.
-    fn named(args: &Export) -> Option<Self> {
+    fn from_args(args: &Export) -> Option<Self> {
         let to = args.to.as_deref().filter(|_| args.format.is_none())?;
         let mut all = Self::ALL.into_iter();
         all.find(|editor| to == Path::new(editor.word()))
@@ -42,7 +42,7 @@ impl Editor {
 
 pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace_of(&args.roots);
-    let complete = match Editor::named(args) {
+    let complete = match Editor::from_args(args) {
         Some(Editor::Cursor) => write_commands(args, CommandEditor::Cursor, &workspace, output)?,
         Some(Editor::Claude) if args.commands => {
             write_commands(args, CommandEditor::Claude, &workspace, output)?
@@ -151,7 +151,7 @@ fn show(written: &WrittenExport, output: &Output) -> Done<bool> {
         output.data(written.files.join("\n"))?;
     }
     let would = if written.dry_run { "would be " } else { "" };
-    let files = counted(written.files.len(), "file");
+    let files = format_count(written.files.len(), "file");
     output.note(&format!("{files} {would}written"));
     for path in &written.removed {
         output.note(&format!("{would}removed: {path}"));

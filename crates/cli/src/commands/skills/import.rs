@@ -7,7 +7,7 @@ use deft_wire::skill_files::{ImportEffect, ImportItem, ImportKind, ImportReport,
 
 use crate::args::{Global, Import, SourceFormat};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::table::columns_of;
 
 pub(crate) fn run(args: &Import, global: &Global, output: &Output) -> Done {
@@ -44,7 +44,8 @@ const MARGIN: usize = 10;
 /// Prints a line for each skill, then notes, then refused files.
 fn print(report: &ImportReport, output: &Output) -> Done<()> {
     let width = output.width();
-    let line = |word: &str, text: &str| output.data(hanging(&format!("{word:9} "), text, width));
+    let line =
+        |word: &str, text: &str| output.data(hang_indent(&format!("{word:9} "), text, width));
     let names = report.items.iter().map(|item| item.id.chars().count());
     let names = names.max().unwrap_or_default().min(40);
     for item in &report.items {
@@ -63,7 +64,7 @@ fn print(report: &ImportReport, output: &Output) -> Done<()> {
     for file in &report.refused {
         line("refused", &format!("{}: {}", file.path, file.reason))?;
         let nodes = report.unmapped.iter().filter(|node| node.path == file.path);
-        let table = unmapped(nodes, width);
+        let table = unmapped_table(nodes, width);
         if !table.is_empty() {
             output.data(table)?;
         }
@@ -80,7 +81,7 @@ fn print(report: &ImportReport, output: &Output) -> Done<()> {
 fn about(item: &ImportItem) -> String {
     let mut text = item.kind.word().to_owned();
     if item.files > 1 {
-        text.push_str(&format!(", {}", counted(item.files, "file")));
+        text.push_str(&format!(", {}", format_count(item.files, "file")));
     }
     if item.disabled {
         text.push_str(", disabled");
@@ -89,7 +90,10 @@ fn about(item: &ImportItem) -> String {
 }
 
 /// Formats nodes as a table with a wrapped last column.
-fn unmapped<'a>(nodes: impl Iterator<Item = &'a UnmappedNode>, width: Option<usize>) -> String {
+fn unmapped_table<'a>(
+    nodes: impl Iterator<Item = &'a UnmappedNode>,
+    width: Option<usize>,
+) -> String {
     let row = |node: &'a UnmappedNode| {
         let kind = node.kind.strip_prefix("n8n-nodes-base.");
         (
@@ -108,14 +112,14 @@ fn unmapped<'a>(nodes: impl Iterator<Item = &'a UnmappedNode>, width: Option<usi
     let second = widest(&mut rows.iter().map(|row| row.1.chars().count()));
     let line = |(node, kind, reason): &(&str, &str, &str)| {
         let head = format!("{:MARGIN$}{node:first$}  {kind:second$}  ", "");
-        hanging(&head, reason, width) + "\n"
+        hang_indent(&head, reason, width) + "\n"
     };
     rows.iter().map(line).collect()
 }
 
 /// Formats `text` after `head` with a hanging indent: wrapped lines align with the start of the text, or with
 /// the margin if too little room is left. Spaces that align columns are kept.
-fn hanging(head: &str, text: &str, width: Option<usize>) -> String {
+fn hang_indent(head: &str, text: &str, width: Option<usize>) -> String {
     let width = width.unwrap_or(usize::MAX);
     let length = columns_of(head);
     let indent = if length + 24 > width {
@@ -147,9 +151,12 @@ fn summary(report: &ImportReport) -> String {
     } else {
         "imported"
     };
-    let mut text = counted(report.skills.len(), "skill");
+    let mut text = format_count(report.skills.len(), "skill");
     if !report.agents.is_empty() {
-        text.push_str(&format!(" and {}", counted(report.agents.len(), "agent")));
+        text.push_str(&format!(
+            " and {}",
+            format_count(report.agents.len(), "agent")
+        ));
     }
     text.push_str(&format!(" {done}"));
     // Agents are counted too; a domain is not, because its index belongs to its skills.
@@ -169,13 +176,16 @@ fn summary(report: &ImportReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::hanging;
+    use super::hang_indent;
 
     #[test]
     fn lines_are_broken_between_words() {
-        assert_eq!(hanging("refused   ", "a: b c", None), "refused   a: b c");
         assert_eq!(
-            hanging(
+            hang_indent("refused   ", "a: b c", None),
+            "refused   a: b c"
+        );
+        assert_eq!(
+            hang_indent(
                 "refused   ",
                 "some/long/path.md: the reason is long",
                 Some(36)
@@ -184,7 +194,7 @@ mod tests {
         );
         // A word too long for any line is not broken: it may be a path to copy.
         assert_eq!(
-            hanging(
+            hang_indent(
                 "new       ",
                 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                 Some(36)

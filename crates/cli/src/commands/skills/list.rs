@@ -10,7 +10,7 @@ use deft_wire::words::disabled_words;
 use super::remote;
 use crate::args::{Global, List};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 use crate::table::{Cell, Column, Row, Table, Tone};
 
 pub(crate) fn run(args: &List, global: &Global, output: &Output) -> Done {
@@ -55,7 +55,7 @@ fn print(listing: &SkillListing, output: &Output) -> Done<()> {
     if listing.unloaded_files > 0 {
         output.note(&format!(
             "{} broken or shadowed; `deft skills doctor` shows why",
-            counted(listing.unloaded_files, "file")
+            format_count(listing.unloaded_files, "file")
         ));
     }
     Ok(())
@@ -76,10 +76,10 @@ fn file_row(skill: &FileSkill) -> Row {
     let when = shorten(head.trigger.words.as_deref().unwrap_or_default());
     let when = match (&skill.standing, head.disabled_reason) {
         _ if skill.clashes_with.is_some() => {
-            Cell::toned("disabled: a record has the same id", Tone::Bad)
+            Cell::with_tone("disabled: a record has the same id", Tone::Bad)
         }
-        (Some(_), Some(why)) => off(why, &when),
-        (None, _) if !head.enabled => Cell::toned(format!("disabled: {when}"), Tone::Dim),
+        (Some(_), Some(why)) => disabled_cell(why, &when),
+        (None, _) if !head.enabled => Cell::with_tone(format!("disabled: {when}"), Tone::Dim),
         (Some(_) | None, _) => when.into(),
     };
     let words = head.description.as_deref().unwrap_or_default();
@@ -88,8 +88,8 @@ fn file_row(skill: &FileSkill) -> Row {
     Row::new([head.id.as_str().into(), kind.into(), when, summary.into()])
 }
 
-fn off(why: DisabledReason, when: &str) -> Cell {
-    Cell::toned(
+fn disabled_cell(why: DisabledReason, when: &str) -> Cell {
+    Cell::with_tone(
         format!("disabled ({}): {when}", disabled_words(why)),
         Tone::Dim,
     )
@@ -99,7 +99,7 @@ fn record_row(record: &StoredSkill) -> Row {
     let head = &record.head;
     let when = shorten(head.trigger.words.as_deref().unwrap_or_default());
     let when = match head.disabled_reason {
-        Some(why) => off(why, &when),
+        Some(why) => disabled_cell(why, &when),
         None => when.into(),
     };
     Row::new([
@@ -132,7 +132,7 @@ fn note_wrong_tools(skills: &[SkillView], output: &Output) {
     let more = if wrong.len() > MAX_NAMED { ", …" } else { "" };
     output.note(&format!(
         "{} with unknown tools or wrong arguments: {}{more}; `deft skills doctor` shows the problems",
-        counted(wrong.len(), "skill"),
+        format_count(wrong.len(), "skill"),
         named.join(", ")
     ));
 }

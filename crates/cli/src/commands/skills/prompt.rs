@@ -6,7 +6,7 @@ use deft_service::skills::{prompt, prompt_folders, prompt_tool};
 
 use crate::args::{Global, Prompt, PromptFormat};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 pub(crate) fn run(args: &Prompt, global: &Global, output: &Output) -> Done {
     if !args.paths.is_empty() {
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Prompt, global: &Global, output: &Output) -> Done {
             if !list.left_out.is_empty() {
                 output.note(&format!(
                     "{} left out to stay within {} characters",
-                    counted(list.left_out.len(), "skill"),
+                    format_count(list.left_out.len(), "skill"),
                     args.budget
                 ));
             }

@@ -17,7 +17,7 @@ use crate::table::{Cell, Column, Row, Table, Tone};
 const BY: &str = "deft skills approve";
 
 /// The number of digits shown of a digest.
-const SHORT: usize = 12;
+const DIGEST_DIGITS: usize = 12;
 
 pub(crate) fn show(name: &str, global: &Global, output: &Output) -> Done {
     let workspace = global.workspace();
@@ -54,7 +54,7 @@ pub(crate) fn approve(
     } else {
         let skill = &approved.skill;
         let files = skill.files.as_ref().map_or(0, Vec::len);
-        let files = crate::output::counted(files, "file");
+        let files = crate::output::format_count(files, "file");
         output.prose(format!(
             "approved: agents may load `{}` of the server `{}` as long as its {files} stay the same",
             skill.id, skill.server
@@ -114,7 +114,7 @@ fn row(skill: &RemoteSkillView) -> Row {
     let about: Vec<&str> = skill.description.split_whitespace().collect();
     Row::new([
         skill.id.as_str().into(),
-        Cell::toned(words, tone),
+        Cell::with_tone(words, tone),
         about.join(" ").into(),
     ])
 }
@@ -137,7 +137,7 @@ fn facts(page: &RemoteSkillPage) -> String {
         line("asks for", &format!("{tools} (not granted)"));
     }
     for file in skill.files.iter().flatten() {
-        let digest = file.sha256.get(..SHORT).unwrap_or_default();
+        let digest = file.sha256.get(..DIGEST_DIGITS).unwrap_or_default();
         line(
             "includes",
             &format!("{}  {} bytes  {digest}", file.path, file.size),

@@ -6,11 +6,11 @@ use deft_service::skills::SkillWatch;
 
 use crate::args::{Global, Roots};
 use crate::failure::Done;
-use crate::output::{Output, counted};
+use crate::output::{Output, format_count};
 
 pub(crate) fn run(global: &Global, roots: &Roots, output: &Output) -> Done {
     let watch = SkillWatch::start(&global.workspace_of(roots))?;
-    let count = counted(watch.skill_count(), "skill");
+    let count = format_count(watch.skill_count(), "skill");
     output.note(&match watch.polling_reason() {
         None => format!("watching {count}; Ctrl-C stops"),
         Some(reason) => format!("watching {count} by polling ({reason}); Ctrl-C stops"),

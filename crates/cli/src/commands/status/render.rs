@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::counted;
+use crate::output::format_count;
 use crate::question_text::question_lines;
 use crate::table::wrap_at_most;
 use crate::terminal::StyledText;
@@ -40,7 +40,7 @@ pub(crate) struct Frame<'a> {
 }
 
 /// The maximum number of lines of wrapped text.
-const MOST_LINES: usize = 3;
+const MAX_LINES: usize = 3;
 
 /// The minimum width of wrapped text. With less room, text is truncated.
 const NARROWEST: usize = 20;
@@ -69,10 +69,10 @@ impl Row {
     }
 
     fn note(text: impl Into<String>) -> Self {
-        Self::new([text.into()]).painted(DIM)
+        Self::new([text.into()]).with_color(DIM)
     }
 
-    fn painted(mut self, code: &'static str) -> Self {
+    fn with_color(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self
     }
@@ -95,7 +95,7 @@ impl Frame<'_> {
             ("daemon", vec![self.daemon()]),
             ("next", self.next()),
             ("runs", self.active()),
-            ("failed", self.failed()),
+            ("failed", self.failed_rows()),
             ("approvals", self.approvals()),
             ("spend", self.spending()),
         ];
@@ -107,9 +107,9 @@ impl Frame<'_> {
 
     fn heading(&self) -> StyledText {
         let view = self.view;
-        let mut rest = format!("  {}  {}", view.home, counted(view.skills, "skill"));
+        let mut rest = format!("  {}  {}", view.home, format_count(view.skills, "skill"));
         if view.broken > 0 {
-            rest.push_str(&format!(", {} broken", counted(view.broken, "file")));
+            rest.push_str(&format!(", {} broken", format_count(view.broken, "file")));
         }
         let line = self.paint(BOLD, "deft").with(rest);
         line.fit(self.width)
@@ -156,7 +156,7 @@ impl Frame<'_> {
         let texts = if room < NARROWEST {
             vec![last.replace('\n', " ")]
         } else {
-            wrap_at_most(last, room, MOST_LINES)
+            wrap_at_most(last, room, MAX_LINES)
         };
         let mut lines: Vec<String> = Vec::new();
         for text in texts {
@@ -170,7 +170,7 @@ impl Frame<'_> {
     fn daemon(&self) -> Row {
         let daemon = &self.view.daemon;
         if !daemon.running {
-            return Row::new(["not running; `deft up` starts it".to_owned()]).painted(YELLOW);
+            return Row::new(["not running; `deft up` starts it".to_owned()]).with_color(YELLOW);
         }
         let since = daemon.since.map(|at| format!(" since {}", self.short(at)));
         let pid = daemon.pid.map(|pid| format!(", process {pid}"));
@@ -183,8 +183,8 @@ impl Frame<'_> {
             url.map_or(String::new(), |url| format!(", {url}")),
         );
         match api.and_then(|api| api.problem.as_ref()) {
-            Some(problem) => Row::new([format!("{text}; no API: {problem}")]).painted(YELLOW),
-            None => Row::new([text]).painted(GREEN),
+            Some(problem) => Row::new([format!("{text}; no API: {problem}")]).with_color(YELLOW),
+            None => Row::new([text]).with_color(GREEN),
         }
     }
 
@@ -239,7 +239,7 @@ impl Frame<'_> {
         }
     }
 
-    fn failed(&self) -> Vec<Row> {
+    fn failed_rows(&self) -> Vec<Row> {
         if self.view.failed.is_empty() {
             return vec![Row::note("none in 24 h")];
         }
@@ -262,7 +262,7 @@ impl Frame<'_> {
         let mut cells = vec![run.skill.clone(), self.short(run.at)];
         cells.extend(self.id(run.id.as_str()));
         cells.push(why);
-        Row::new(cells).painted(RED)
+        Row::new(cells).with_color(RED)
     }
 
     fn approvals(&self) -> Vec<Row> {
@@ -284,7 +284,7 @@ impl Frame<'_> {
                 question,
             ]);
             row.with_below(call)
-                .painted(if selected { SELECTED } else { YELLOW })
+                .with_color(if selected { SELECTED } else { YELLOW })
         });
         rows.collect()
     }
@@ -292,9 +292,9 @@ impl Frame<'_> {
     fn spending(&self) -> Vec<Row> {
         let paused = self.view.paused_agents.iter().map(|paused| {
             let (agent, why) = (&paused.agent, &paused.reason);
-            Row::new([format!("agent `{agent}` is paused: {why}")]).painted(RED)
+            Row::new([format!("agent `{agent}` is paused: {why}")]).with_color(RED)
         });
-        let spent = self.view.spending.iter().map(spent);
+        let spent = self.view.spending.iter().map(budget_row);
         spent.chain(paused).collect()
     }
 
@@ -317,7 +317,7 @@ fn more(total: u64, shown: usize) -> Option<u64> {
 }
 
 /// Formats today's usage of a scope and its limits. A scope at its limit is red.
-fn spent(scope: &BudgetScope) -> Row {
+fn budget_row(scope: &BudgetScope) -> Row {
     let used = &scope.used;
     let tokens = used.input_tokens + used.output_tokens;
     let dollars = used.cost_usd.dollars();
@@ -338,5 +338,5 @@ fn spent(scope: &BudgetScope) -> Row {
     let spent = scope.limit_usd.is_some_and(|limit| dollars >= limit)
         || scope.limit_tokens.is_some_and(|limit| tokens >= limit);
     let row = Row::new([name, money, tokens_shown]);
-    if spent { row.painted(RED) } else { row }
+    if spent { row.with_color(RED) } else { row }
 }

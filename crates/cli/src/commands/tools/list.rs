@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::args::ToolList;
 use crate::failure::{Done, Failure};
 use crate::fold::{fold, fold_markdown};
-use crate::output::{Output, counted, local, table};
+use crate::output::{Output, format_count, local, table};
 use crate::table::{Column, Row, Table};
 
 pub(super) fn list(args: &ToolList, workspace: &Workspace, output: &Output) -> Done {
@@ -40,7 +40,7 @@ pub(super) fn list(args: &ToolList, workspace: &Workspace, output: &Output) -> D
             ];
             output.table(&Table::new(columns, list.tools.iter().map(row)))?;
         }
-        output.note(&counted(list.tools.len(), "tool"));
+        output.note(&format_count(list.tools.len(), "tool"));
         for tool in &list.disabled {
             output.note(&format!(
                 "disabled: `{}.{}`: {}",

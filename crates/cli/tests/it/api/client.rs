@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::daemon::PATIENCE;
+use crate::daemon::WAIT_TIMEOUT;
 use crate::support::World;
 
 /// The API of a daemon.
@@ -71,7 +71,7 @@ impl Api {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         stream
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::client::{Api, Reply};
 use super::rate::{FLOOD, is_slowed_down};
-use crate::daemon::{Daemon, PATIENCE, used_home, wait_for};
+use crate::daemon::{Daemon, WAIT_TIMEOUT, used_home, wait_for};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Gives clients one second for the head of a request, and one for the body.
@@ -28,7 +28,7 @@ fn trickle(stream: &mut TcpStream, api: &Api) -> Vec<u8> {
     let mut bytes = [0; 4096];
     let begun = std::time::Instant::now();
     loop {
-        assert!(begun.elapsed() < PATIENCE, "it is never cut off");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "it is never cut off");
         // The server may close at any moment.
         drop(stream.write(b"x"));
         match stream.read(&mut bytes) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::client::Api;
 use super::socket::Socket;
-use crate::daemon::{Daemon, PATIENCE, used_home};
+use crate::daemon::{Daemon, WAIT_TIMEOUT, used_home};
 
 fn open(api: &Api, query: &str) -> Socket {
     Socket::open(api, &format!("/ws?{query}token={}", api.token))
@@ -63,9 +63,9 @@ fn frames_that_break_the_rules_end_only_their_connection() {
         let begun = Instant::now();
         let mut buffer = [0; 1024];
         while !matches!(socket.stream.read(&mut buffer), Ok(0) | Err(_)) {
-            assert!(begun.elapsed() < PATIENCE, "{what}: it is never closed");
+            assert!(begun.elapsed() < WAIT_TIMEOUT, "{what}: it is never closed");
         }
-        assert!(begun.elapsed() < PATIENCE, "{what}: it is never closed");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{what}: it is never closed");
         assert_served(&api, &mut other);
     }
     // Empty fragments cost their sender more than the server.

@@ -9,7 +9,7 @@ use crate::mcp_client::{LEGACY, McpClient};
 use crate::support::World;
 
 /// The maximum number of list entries that are read individually.
-const MOST: usize = 50;
+const MAX_ENTRIES: usize = 50;
 
 pub(super) fn talk_over_stdio(world: &World, spoken: &mut Spoken) {
     let mut client = McpClient::legacy(world, LEGACY, &json!({}));
@@ -45,7 +45,7 @@ fn talk(way: &str, spoken: &mut Spoken, mut ask: impl FnMut(&str, Value) -> Valu
         let all = listed["result"][key].as_array();
         let all = all.unwrap_or_else(|| panic!("{way}, {list}: {listed:#}"));
         assert!(!all.is_empty(), "{way}, {list}: nothing to read");
-        for one in all.iter().take(MOST) {
+        for one in all.iter().take(MAX_ENTRIES) {
             let place = format!("{read} {}", one[name]);
             let shown = say(place, read, json!({name: one[name]}));
             assert!(shown["error"].is_null(), "{way}, {read}: {shown:#}");

@@ -12,7 +12,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
 use super::client::Reply;
-use crate::daemon::{Daemon, PATIENCE, used_home, wait_for};
+use crate::daemon::{Daemon, WAIT_TIMEOUT, used_home, wait_for};
 use crate::support::World;
 
 /// Writes a certificate for `localhost` and its key to the world, as a renewal does. Returns the certificate.
@@ -55,7 +55,7 @@ impl Client {
         let name = ServerName::try_from("localhost").unwrap();
         let mut connection = ClientConnection::new(Arc::new(config), name).unwrap();
         let mut socket = TcpStream::connect(("127.0.0.1", port))?;
-        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_read_timeout(Some(WAIT_TIMEOUT))?;
         while connection.is_handshaking() {
             connection.complete_io(&mut socket)?;
         }
@@ -105,7 +105,7 @@ fn the_api_is_encrypted_and_a_new_certificate_counts_at_once() {
 
     // A client without TLS gets an explanation.
     let mut plain = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    plain.set_read_timeout(Some(PATIENCE)).unwrap();
+    plain.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     let mut said = String::new();
     drop(plain.read_to_string(&mut said));

@@ -58,7 +58,7 @@ fn scatter(n: usize) -> usize {
 
 /// Starts a model that calls a tool and then answers.
 fn model() -> ModelServer {
-    ModelServer::answering(Dialect::OpenAi, |request: &Value| {
+    ModelServer::start_with(Dialect::OpenAi, |request: &Value| {
         let messages = request["messages"].as_array();
         let last = messages.and_then(|messages| messages.last());
         if last.is_some_and(|message| message["role"] == "tool") {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
 
-use crate::daemon::PATIENCE;
+use crate::daemon::WAIT_TIMEOUT;
 
 fn python(program: &str) -> Command {
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
@@ -50,7 +50,7 @@ impl OtlpReceiver {
                 }
             }
         });
-        let port = lines.recv_timeout(PATIENCE).unwrap();
+        let port = lines.recv_timeout(WAIT_TIMEOUT).unwrap();
         Self {
             child,
             lines,
@@ -60,7 +60,7 @@ impl OtlpReceiver {
 
     /// Waits for the next request.
     pub(super) fn next(&self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).unwrap();
+        let line = self.lines.recv_timeout(WAIT_TIMEOUT).unwrap();
         let got: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(got.get("problem"), None, "{got}");
         got

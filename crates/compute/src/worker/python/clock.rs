@@ -56,10 +56,10 @@ fn find(name: &str) -> Option<TimeZone> {
         return Some(TimeZone::UTC);
     }
     let named = ZONES.with(|zones| zones.get(name)).ok();
-    named.or_else(|| fixed(name).map(TimeZone::fixed))
+    named.or_else(|| parse_fixed_offset(name).map(TimeZone::fixed))
 }
 
-fn fixed(text: &str) -> Option<Offset> {
+fn parse_fixed_offset(text: &str) -> Option<Offset> {
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
         b'-' => -1,

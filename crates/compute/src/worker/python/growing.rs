@@ -20,7 +20,7 @@ use rustpython_vm::compiler::parser::parse_module;
 use rustpython_vm::{AsObject as _, PyObjectRef, PyPayload as _, PyResult, VirtualMachine};
 
 /// Shorter strings are copied.
-const SHORT: usize = 256;
+const COPY_LIMIT: usize = 256;
 
 /// This many parts are joined into one, to save memory.
 const PARTS: usize = 4096;
@@ -62,7 +62,7 @@ fn grow(whole: PyObjectRef, part: PyObjectRef, vm: &VirtualMachine) -> PyResult 
         return Ok(whole);
     }
     let whole = text(whole, vm);
-    let long = |text: &PyStr| text.byte_len() >= SHORT;
+    let long = |text: &PyStr| text.byte_len() >= COPY_LIMIT;
     match (whole.downcast_ref_if_exact::<PyStr>(vm), GROWING.get()) {
         (Some(start), Some(class)) if is_text && long(start) => {
             let parts = PyList::from(vec![whole, part]);

@@ -94,7 +94,7 @@ fn prelude(vm: &VirtualMachine) -> PyResult<LoadedInterpreter> {
     let native = natives(vm)?;
     yaml::install(&native, vm)?;
     fault::install(&native, vm)?;
-    let prelude = named("prelude", vm)?;
+    let prelude = module_globals("prelude", vm)?;
     prelude.set_item("native", native.clone().into(), vm)?;
     run(
         rustpython_vm::py_compile!(file = "prelude.py", module_name = "<prelude>"),
@@ -103,7 +103,7 @@ fn prelude(vm: &VirtualMachine) -> PyResult<LoadedInterpreter> {
     )?;
     let exports = prelude.get_item("exports", vm)?;
     let names = PyListRef::try_from_object(vm, prelude.get_item("scaffolding", vm)?)?;
-    let host = named("loader", vm)?;
+    let host = module_globals("loader", vm)?;
     host.set_item("native", native.into(), vm)?;
     host.set_item("prelude", prelude.clone().into(), vm)?;
     host.set_item("exports", exports.clone(), vm)?;
@@ -147,7 +147,7 @@ fn prelude(vm: &VirtualMachine) -> PyResult<LoadedInterpreter> {
 }
 
 /// Returns globals for one of our own modules.
-fn named(name: &str, vm: &VirtualMachine) -> PyResult<PyDictRef> {
+fn module_globals(name: &str, vm: &VirtualMachine) -> PyResult<PyDictRef> {
     let globals = vm.ctx.new_dict();
     globals.set_item("__name__", vm.ctx.new_str(name).into(), vm)?;
     globals.set_item("__builtins__", vm.builtins.clone().into(), vm)?;

@@ -118,10 +118,10 @@ impl<'a> Writer<'a> {
         } else if let Some(tuple) = object.downcast_ref::<PyTuple>() {
             self.array(tuple.as_slice(), depth)
         } else if let Some(set) = object.downcast_ref::<PySet>() {
-            let items = self.sorted(set.elements());
+            let items = self.sort_items(set.elements());
             self.array(&items, depth)
         } else if let Some(set) = object.downcast_ref::<PyFrozenSet>() {
-            let items = self.sorted(set.elements());
+            let items = self.sort_items(set.elements());
             self.array(&items, depth)
         } else {
             self.other(object, depth)
@@ -287,7 +287,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn sorted(&self, items: Vec<PyObjectRef>) -> Vec<PyObjectRef> {
+    fn sort_items(&self, items: Vec<PyObjectRef>) -> Vec<PyObjectRef> {
         let list = self.vm.ctx.new_list(items.clone());
         match self.vm.call_method(list.as_object(), "sort", ()) {
             Ok(_) => list.borrow_vec().to_vec(),

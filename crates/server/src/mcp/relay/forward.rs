@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use super::parked::{OpenQuestion, ParkedCall};
 use super::retry::{self, RetryParts};
-use super::side::{ClientSide, unsupported};
+use super::side::{ClientSide, unsupported_error};
 use crate::mcp::handler::McpServer;
 
 /// Maximum number of times that a server may ask for input in one request.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// The server and item that a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(in crate::mcp) async fn forward(
         request,
     };
     let result = Box::pin(journey.make(parts)).await?;
-    Ok(completed(result))
+    Ok(complete_result(result))
 }
 
 impl ForwardedRequest<'_> {
@@ -81,12 +81,12 @@ impl ForwardedRequest<'_> {
             Ok(call) => call,
             Err(asks_again) => return Ok(asks_again),
         };
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let result = match self.watch(&mut call).await {
                 Pause::Ended(result) => (*result)?,
                 Pause::Asked(question) => return self.park(call, *question),
                 // Dropping the call cancels it at the server.
-                Pause::Cancelled => return Err(cancelled()),
+                Pause::Cancelled => return Err(cancelled_error()),
             };
             let ServerResult::InputRequiredResult(input) = result else {
                 return Ok(result);
@@ -96,7 +96,7 @@ impl ForwardedRequest<'_> {
             }
             let parts = tokio::select! {
                 parts = self.collect(input) => parts?,
-                () = self.side.cancelled() => return Err(cancelled()),
+                () = self.side.wait_until_cancelled() => return Err(cancelled_error()),
             };
             call = self.start(parts);
         }
@@ -155,14 +155,14 @@ impl ForwardedRequest<'_> {
                     RelayEvent::Ended(result) => return Pause::Ended(result),
                 },
                 Some(()) = asked.next(), if !asked.is_empty() => continue,
-                () = self.side.cancelled() => return Pause::Cancelled,
+                () = self.side.wait_until_cancelled() => return Pause::Cancelled,
             };
             match message {
                 RelayMessage::Progress(progress) => self.side.progress(progress).await,
                 RelayMessage::Log(line) => self.side.log(line).await,
                 RelayMessage::Request(request, reply) => {
                     if !self.side.can(&request) {
-                        drop(reply.send(Err(unsupported())));
+                        drop(reply.send(Err(unsupported_error())));
                     } else if self.side.is_modern {
                         return Pause::Asked(Box::new(OpenQuestion { request, reply }));
                     } else {
@@ -221,7 +221,7 @@ impl ForwardedRequest<'_> {
         let requests = input.input_requests.unwrap_or_default();
         let asked = requests.into_iter().map(|(key, request)| async move {
             let request = as_request(request).filter(|request| self.side.can(request));
-            let request = request.ok_or_else(unsupported)?;
+            let request = request.ok_or_else(unsupported_error)?;
             let result = self.side.ask(request).await?;
             let value = serde_json::to_value(result).unwrap_or_default();
             Ok::<_, ErrorData>((key, value))
@@ -257,7 +257,7 @@ fn no_longer_parked() -> RelayError {
     RelayError::Protocol(ErrorData::invalid_params(message, None))
 }
 
-fn cancelled() -> RelayError {
+fn cancelled_error() -> RelayError {
     RelayError::Protocol(ErrorData::internal_error("the request was cancelled", None))
 }
 
@@ -266,7 +266,7 @@ fn cancelled() -> RelayError {
     clippy::wildcard_enum_match_arm,
     reason = "`rmcp` has many kinds of results; these are the ones that are passed on"
 )]
-fn completed(mut result: ServerResult) -> ServerResult {
+fn complete_result(mut result: ServerResult) -> ServerResult {
     let kind = match &mut result {
         ServerResult::CallToolResult(it) => &mut it.result_type,
         ServerResult::GetPromptResult(it) => &mut it.result_type,

@@ -14,9 +14,9 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 /// Time after which a parked call is given up.
-const PATIENCE: Duration = Duration::from_mins(5);
+const PARK_TIMEOUT: Duration = Duration::from_mins(5);
 /// Maximum number of parked calls. The oldest is dropped to make room for a new one.
-const MOST: usize = 256;
+const MAX_PARKED: usize = 256;
 
 /// Sends the answer to the server.
 type Reply = oneshot::Sender<Result<ClientResult, ErrorData>>;
@@ -51,7 +51,7 @@ impl ParkedCalls {
         let mut waiting = self.calls.lock();
         waiting.next += 1;
         let id = waiting.next;
-        if waiting.calls.len() >= MOST {
+        if waiting.calls.len() >= MAX_PARKED {
             let oldest = waiting.calls.keys().min().copied();
             let given_up = oldest.and_then(|oldest| waiting.calls.remove(&oldest));
             drop(given_up);
@@ -60,7 +60,7 @@ impl ParkedCalls {
         drop(waiting);
         let calls = Arc::downgrade(&self.calls);
         tokio::spawn(async move {
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(PARK_TIMEOUT).await;
             if let Some(calls) = calls.upgrade() {
                 let expired = calls.lock().calls.remove(&id);
                 drop(expired);

@@ -77,7 +77,7 @@ impl<'a> ClientSide<'a> {
         meta
     }
 
-    pub(super) async fn cancelled(&self) {
+    pub(super) async fn wait_until_cancelled(&self) {
         self.context.ct.cancelled().await;
     }
 
@@ -130,7 +130,7 @@ impl<'a> ClientSide<'a> {
 }
 
 /// Creates the error for a request that the client does not support.
-pub(super) fn unsupported() -> ErrorData {
+pub(super) fn unsupported_error() -> ErrorData {
     let message = "the client does not support this";
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }

@@ -20,7 +20,7 @@ use super::state::internal;
 use crate::mcp::handler::McpServer;
 
 /// Interval between checks whether a run can be left.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs of tasks driven by this process.
 #[derive(Default)]
@@ -100,7 +100,7 @@ async fn wait_until_leavable(server: &McpServer, id: &str) {
     server.task_runs().closing.cancelled().await;
     loop {
         match requests::look(server, id).await {
-            Ok(run) if !run.is_resting() => tokio::time::sleep(LOOK).await,
+            Ok(run) if !run.is_idle() => tokio::time::sleep(POLL_INTERVAL).await,
             // A run that cannot be read cannot be driven either.
             Ok(_) | Err(_) => return,
         }

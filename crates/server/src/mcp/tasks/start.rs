@@ -19,11 +19,11 @@ use crate::mcp::handler::McpServer;
 use crate::mcp::{elicit, reply};
 
 /// Time that a call waits for the end of its run.
-const PATIENCE: Duration = Duration::from_secs(1);
+const CALL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// First interval between looks at a run. Another process may drive it, and most runs are short.
-const FIRST_LOOK: Duration = Duration::from_millis(4);
-const LONGEST_LOOK: Duration = Duration::from_millis(64);
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(4);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(64);
 
 /// Runs a skill, or resumes the run that waited for the client's answers.
 pub(in crate::mcp) async fn run(
@@ -40,7 +40,7 @@ pub(in crate::mcp) async fn run(
     };
     follow::go_on(server, &id, &by).await?;
     let run = tokio::select! {
-        run = settle(server, &id, bell) => run?,
+        run = wait_for_run(server, &id, bell) => run?,
         () = context.ct.cancelled() => {
             requests::cancel(server, id.clone(), by).await?;
             requests::look(server, &id).await?
@@ -65,16 +65,20 @@ fn store(app: &App, work: RunWork) -> Done<String> {
 }
 
 /// Waits until a run ends or rests, at most until the deadline.
-async fn settle(server: &McpServer, id: &str, mut bell: EventBell) -> Result<TaskRun, ErrorData> {
-    let deadline = Instant::now() + PATIENCE;
-    let mut pause = FIRST_LOOK;
+async fn wait_for_run(
+    server: &McpServer,
+    id: &str,
+    mut bell: EventBell,
+) -> Result<TaskRun, ErrorData> {
+    let deadline = Instant::now() + CALL_TIMEOUT;
+    let mut pause = MIN_POLL_INTERVAL;
     loop {
         let run = requests::look(server, id).await?;
-        if run.is_settled() || Instant::now() >= deadline {
+        if run.can_return() || Instant::now() >= deadline {
             return Ok(run);
         }
         // Events of other processes do not ring the bell.
         drop(tokio::time::timeout(pause, bell.wait()).await);
-        pause = (pause * 2).min(LONGEST_LOOK);
+        pause = (pause * 2).min(MAX_POLL_INTERVAL);
     }
 }

@@ -20,7 +20,7 @@ use crate::mcp::{elicit, reply};
 const POLL: Duration = Duration::from_secs(1);
 
 /// Longest polling interval, for a run that waits for a time: others may cancel it meanwhile.
-const LONGEST_POLL: Duration = Duration::from_secs(30);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 /// A stored run with its pending approvals.
 pub(super) struct TaskRun {
@@ -64,7 +64,7 @@ impl TaskRun {
     }
 
     /// Whether nothing of the run is in progress: it waits for a time, an answer or a tool.
-    pub(super) fn is_resting(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         let steps = || self.detail.steps.iter().map(|step| step.status);
         match self.detail.run.status {
             RunStatus::Waiting => true,
@@ -78,9 +78,9 @@ impl TaskRun {
 
     /// Whether a call can stop waiting: the run has ended or rests. A run that has just asked is about to be
     /// parked and does not count yet.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn can_return(&self) -> bool {
         let parks_soon = !self.questions.is_empty() && !self.is_asking();
-        self.is_over() || self.is_resting() && !parks_soon
+        self.is_over() || self.is_idle() && !parks_soon
     }
 
     /// Whether the run could continue but no process drives it.
@@ -204,9 +204,9 @@ impl TaskRun {
     /// Returns the suggested polling interval in milliseconds.
     fn poll_interval(&self, now: Timestamp) -> u64 {
         let until = self.waiting_steps().filter_map(|step| step.until).min();
-        let rest = until.filter(|_| self.is_resting());
+        let rest = until.filter(|_| self.is_idle());
         let rest = rest.and_then(|until| Duration::try_from(until.duration_since(now)).ok());
-        let rest = rest.unwrap_or(POLL).clamp(POLL, LONGEST_POLL);
+        let rest = rest.unwrap_or(POLL).clamp(POLL, MAX_POLL_INTERVAL);
         u64::try_from(rest.as_millis()).unwrap_or(u64::MAX)
     }
 }

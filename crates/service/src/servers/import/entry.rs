@@ -39,8 +39,8 @@ pub(super) fn read(entry: &Value) -> Result<ServerEntry, String> {
         return Err("it is not an object".to_owned());
     };
     let mut taken = ServerEntry::default();
-    match reach(entry)? {
-        Reach::Command(command) => {
+    match find_address(entry)? {
+        EntryAddress::Command(command) => {
             taken.put_text("command", command);
             taken.arguments(entry)?;
             if let Some(folder) = entry.get("cwd").and_then(Value::as_str) {
@@ -48,7 +48,7 @@ pub(super) fn read(entry: &Value) -> Result<ServerEntry, String> {
             }
             taken.map("env", entry.get("env"))?;
         }
-        Reach::Url(url) => {
+        EntryAddress::Url(url) => {
             taken.put_text("url", url);
             taken.map(
                 "headers",
@@ -66,14 +66,14 @@ pub(super) fn read(entry: &Value) -> Result<ServerEntry, String> {
     Ok(taken)
 }
 
-enum Reach<'a> {
+enum EntryAddress<'a> {
     Command(&'a str),
     Url(&'a str),
 }
 
 /// Returns how the server is reached: a command makes it a program, else a URL makes it an HTTP server,
 /// regardless of `type`.
-fn reach(entry: &Map<String, Value>) -> Result<Reach<'_>, String> {
+fn find_address(entry: &Map<String, Value>) -> Result<EntryAddress<'_>, String> {
     let text = |key: &str| {
         entry
             .get(key)
@@ -81,10 +81,10 @@ fn reach(entry: &Map<String, Value>) -> Result<Reach<'_>, String> {
             .filter(|text| !text.is_empty())
     };
     if let Some(command) = text("command") {
-        return Ok(Reach::Command(command));
+        return Ok(EntryAddress::Command(command));
     }
     if let Some(url) = text("httpUrl") {
-        return Ok(Reach::Url(url));
+        return Ok(EntryAddress::Url(url));
     }
     let Some(url) = text("url").or_else(|| text("serverUrl")) else {
         return Err("it has neither `command` nor `url`".to_owned());
@@ -96,7 +96,7 @@ fn reach(entry: &Map<String, Value>) -> Result<Reach<'_>, String> {
                 .to_owned(),
         );
     }
-    Ok(Reach::Url(url))
+    Ok(EntryAddress::Url(url))
 }
 
 impl ServerEntry {
@@ -110,11 +110,11 @@ impl ServerEntry {
 
     /// Stores a string in which deft expands no variables.
     fn put_text(&mut self, key: &str, text: &str) {
-        let text = self.fixed(&format!("`{key}`"), text);
+        let text = self.fix_text(&format!("`{key}`"), text);
         self.put(key, json!(text));
     }
 
-    fn fixed(&mut self, what: &str, text: &str) -> String {
+    fn fix_text(&mut self, what: &str, text: &str) -> String {
         let text = variables::with_user_home(text);
         if let Some(variable) = variables::first(&text) {
             if variable.starts_with("input:") {
@@ -147,7 +147,7 @@ impl ServerEntry {
                     return Err(wrong());
                 }
             };
-            texts.push(self.fixed("an argument", &text));
+            texts.push(self.fix_text("an argument", &text));
         }
         if !texts.is_empty() {
             self.put("args", json!(texts));

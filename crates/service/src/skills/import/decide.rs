@@ -109,7 +109,7 @@ impl Judge<'_> {
     fn verdict(&self, item: &Item) -> Verdict {
         self.compare_with_earlier(item)
             .or_else(|| self.keep(item))
-            .or_else(|| self.hiding(item))
+            .or_else(|| self.find_shadow(item))
             .or_else(|| self.conflict(item))
             .unwrap_or(Verdict::Write)
     }
@@ -148,13 +148,13 @@ impl Judge<'_> {
     }
 
     fn keep(&self, item: &Item) -> Option<Verdict> {
-        let path = self.existing(item).filter(|_| self.request.keep)?;
+        let path = self.existing_skill(item).filter(|_| self.request.keep)?;
         let verdict = Verdict::Keep(path);
         let known = self.decided.iter().any(|one| one.verdict == verdict);
         Some(if known { Verdict::Again } else { verdict })
     }
 
-    fn hiding(&self, item: &Item) -> Option<Verdict> {
+    fn find_shadow(&self, item: &Item) -> Option<Verdict> {
         let file = item.files.first()?;
         let reason = self.layout.objection(&file.path, &item.part)?;
         Some(Verdict::Refuse(reason))
@@ -174,7 +174,7 @@ impl Judge<'_> {
     }
 
     /// Returns the file of the home that defines the same skill, agent or domain.
-    fn defined(&self, item: &Item) -> Option<PathBuf> {
+    fn defined_file(&self, item: &Item) -> Option<PathBuf> {
         let path = match item.part {
             Part::Index => {
                 let mut files = self.snapshot.files().iter();
@@ -189,14 +189,14 @@ impl Judge<'_> {
 
     fn elsewhere(&self, item: &Item) -> Option<PathBuf> {
         let target = &item.files.first()?.path;
-        self.defined(item).filter(|path| path != target)
+        self.defined_file(item).filter(|path| path != target)
     }
 
     /// Returns the existing skill, whether it is loaded, shadowed or broken.
-    fn existing(&self, item: &Item) -> Option<PathBuf> {
+    fn existing_skill(&self, item: &Item) -> Option<PathBuf> {
         let target = &item.files.first()?.path;
         let in_place = || target.symlink_metadata().is_ok().then(|| target.clone());
-        self.defined(item).or_else(in_place)
+        self.defined_file(item).or_else(in_place)
     }
 }
 

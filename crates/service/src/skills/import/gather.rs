@@ -213,7 +213,7 @@ impl<'a> GatheredSkills<'a> {
             return;
         }
         let folder = loaded.path.parent().unwrap_or(root);
-        let to = self.skills.join(nested(folder, snapshot));
+        let to = self.skills.join(target_folder(folder, snapshot));
         let kind = match loaded.skill.role() {
             Some(Role::Playbook) => ImportKind::Playbook,
             Some(Role::Knowledge) | None => ImportKind::Skill,
@@ -263,7 +263,7 @@ fn placed_error(file: &FileReport) -> String {
     let mut errors = file.diagnostics.iter();
     let first = errors.find(|one| one.severity == Severity::Error);
     let mut found = locate(&file.path, first).into_iter();
-    found.next().map(placed).unwrap_or_default()
+    found.next().map(format_finding).unwrap_or_default()
 }
 
 /// Returns warnings about invalid YAML that was accepted. Other hosts may refuse such a file.
@@ -271,10 +271,10 @@ fn repairs(file: &FileReport) -> Vec<String> {
     let repaired = file.diagnostics.iter();
     let repaired = repaired.filter(|one| one.rule == Rule::RepairedYaml);
     let found = locate(&file.path, repaired).into_iter();
-    found.map(placed).collect()
+    found.map(format_finding).collect()
 }
 
-fn placed(found: Finding) -> String {
+fn format_finding(found: Finding) -> String {
     match found.place {
         Some(place) => format!("line {}: {}", place.line, found.message),
         None => found.message,
@@ -302,7 +302,7 @@ fn place(loaded: &LoadedSkill, root: &Path) -> PathBuf {
 
 /// Returns the target folder of a skill. A skill nested in another skill's folder stays nested, so that links
 /// between the two keep working.
-fn nested(folder: &Path, snapshot: &Snapshot) -> PathBuf {
+fn target_folder(folder: &Path, snapshot: &Snapshot) -> PathBuf {
     let owners = snapshot.files().iter().filter(|file| {
         let is_skill = !matches!(file.state, State::Index(_) | State::Ignored);
         is_skill && is_skill_md(&file.path)

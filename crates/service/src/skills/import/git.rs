@@ -123,7 +123,7 @@ fn git(folder: &Path) -> Command {
 
 /// Runs git and returns its output. On failure, the error has the first `fatal:` or `error:` line of stderr.
 fn run(command: &mut Command, repository: &Repository) -> Done<String> {
-    let ended = command.output().map_err(|problem| missing(&problem))?;
+    let ended = command.output().map_err(|problem| missing_git(&problem))?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
     }
@@ -138,7 +138,7 @@ fn run(command: &mut Command, repository: &Repository) -> Done<String> {
     ))
 }
 
-fn missing(problem: &std::io::Error) -> Failure {
+fn missing_git(problem: &std::io::Error) -> Failure {
     if problem.kind() == ErrorKind::NotFound {
         let message = "`git` is not installed, and deft needs it to import a repository";
         return Failure::input("no_git", message)

@@ -48,7 +48,7 @@ impl GatheredSkills<'_> {
                 });
             }
             Err(nodes) => {
-                let count = crate::words::counted(nodes.len(), "node");
+                let count = crate::words::format_count(nodes.len(), "node");
                 let verb = if nodes.len() == 1 { "does" } else { "do" };
                 self.refuse(path, format!("{count} {verb} not map to steps of deft"));
                 let shown = path.display().to_string();

@@ -42,7 +42,7 @@ pub(super) fn report(
         agents: ids(decided, |one| is_agent(one) && one.changes()),
         unmapped: unmapped
             .into_iter()
-            .map(|node| shown(node, labels))
+            .map(|node| label_node(node, labels))
             .collect(),
     }
 }
@@ -61,7 +61,7 @@ fn refusal(one: &FileRefusal, labels: &Labels) -> RefusedFile {
     }
 }
 
-fn shown(node: UnmappedNode, labels: &Labels) -> UnmappedNode {
+fn label_node(node: UnmappedNode, labels: &Labels) -> UnmappedNode {
     UnmappedNode {
         path: labels.show(&node.path),
         ..node

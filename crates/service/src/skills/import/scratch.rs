@@ -56,7 +56,7 @@ fn create_private(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Labels for reported paths: `pack.zip/x.md` instead of a temporary folder that is gone, and the path that
+/// Labels for reported paths: `pack.zip/x.md` instead of a temporary folder that was removed, and the path that
 /// the user wrote instead of the absolute one.
 #[derive(Debug, Default)]
 pub(super) struct Labels(Vec<(String, String)>);

@@ -73,7 +73,7 @@ impl Source {
             return git_url(text).map(Self::Repository);
         }
         let path = given.to_path_buf();
-        Ok(match ending(text) {
+        Ok(match form_of_ending(text) {
             _ if given.is_dir() => Self::Path(path),
             Some(FileForm::Archive(kind)) => Self::Archive(path, kind),
             Some(FileForm::Crontab) => Self::CrontabFile(path),
@@ -87,7 +87,7 @@ enum FileForm {
     Crontab,
 }
 
-fn ending(name: &str) -> Option<FileForm> {
+fn form_of_ending(name: &str) -> Option<FileForm> {
     let name = name.to_ascii_lowercase();
     let archives = [
         (".zip", ArchiveKind::Zip),

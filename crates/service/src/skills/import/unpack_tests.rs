@@ -16,7 +16,7 @@ const SMALL: Limits = Limits {
 };
 
 /// Unpacks into `in/to` of a new folder, and checks that nothing was written beside `to`.
-fn unpacked(bytes: &[u8], kind: ArchiveKind, limits: Limits) -> (Vec<String>, Vec<String>) {
+fn unpack_all(bytes: &[u8], kind: ArchiveKind, limits: Limits) -> (Vec<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("archive");
     fs::write(&archive, bytes).unwrap();
@@ -119,7 +119,7 @@ fn a_tar_writes_plain_files_only() {
         ("good/a/b", Kind::Regular, b"x"),
         ("folder", Kind::Directory, b""),
     ]);
-    let (written, refused) = unpacked(&bytes, ArchiveKind::Tar, Limits::default());
+    let (written, refused) = unpack_all(&bytes, ArchiveKind::Tar, Limits::default());
     assert_eq!(written, ["good/a"]);
     let reasons: Vec<&str> = refused
         .iter()
@@ -153,7 +153,7 @@ fn a_zip_writes_plain_files_only() {
     writer.start_file("/abs", options).unwrap();
     writer.add_directory("folder", options).unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    let (written, refused) = unpacked(&bytes, ArchiveKind::Zip, Limits::default());
+    let (written, refused) = unpack_all(&bytes, ArchiveKind::Zip, Limits::default());
     assert_eq!(written, ["good/a"]);
     assert_eq!(
         refused,
@@ -194,7 +194,7 @@ fn limits_hold_for_every_kind() {
             (ArchiveKind::TarGz, packed.finish().unwrap()),
         ];
         for (kind, bytes) in forms {
-            let (_, refused) = unpacked(&bytes, kind, SMALL);
+            let (_, refused) = unpack_all(&bytes, kind, SMALL);
             assert_eq!(refused, [wanted], "{kind:?}");
         }
     }
@@ -211,7 +211,7 @@ fn a_zip_that_lies_about_sizes_is_stopped() {
     for at in places {
         bytes[at..at + 4].copy_from_slice(&1_u32.to_le_bytes());
     }
-    let (written, refused) = unpacked(&bytes, ArchiveKind::Zip, SMALL);
+    let (written, refused) = unpack_all(&bytes, ArchiveKind::Zip, SMALL);
     assert_eq!(written, Vec::<String>::new());
     assert_eq!(refused.len(), 1, "{refused:?}");
 }
@@ -219,7 +219,7 @@ fn a_zip_that_lies_about_sizes_is_stopped() {
 #[test]
 fn what_is_no_archive_says_so() {
     for kind in [ArchiveKind::Zip, ArchiveKind::Tar, ArchiveKind::TarGz] {
-        let (_, refused) = unpacked(&[7; 2000], kind, SMALL);
+        let (_, refused) = unpack_all(&[7; 2000], kind, SMALL);
         assert!(
             refused[0].starts_with("`archive` cannot be unpacked: "),
             "{refused:?}"

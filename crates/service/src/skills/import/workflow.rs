@@ -5,7 +5,7 @@ use std::sync::Arc;
 use deft_model::{
     Body, Details, Dialect, Object, OpenSpec, Policy, Skill, SkillId, Timing, Trigger, Workflow,
 };
-use deft_skillfile::{Moment, Place, Profile, has_errors, parse, render};
+use deft_skillfile::{FileLocation, Moment, Profile, has_errors, parse, render};
 
 use super::gather::first_error;
 
@@ -52,12 +52,12 @@ pub(super) fn timing(schedule: &str, zone: Option<&str>) -> Timing {
 pub(super) fn file(skill: &Skill, moment: &Moment) -> Result<String, String> {
     let content = render::workflow(skill).unwrap_or_default();
     let name = format!("{}.yaml", skill.id);
-    let place = Place {
+    let location = FileLocation {
         file: &name,
         folder: "skills",
         domain: None,
     };
-    let parsed = parse(content.as_bytes(), &place, Profile::Deft, moment);
+    let parsed = parse(content.as_bytes(), &location, Profile::Deft, moment);
     if has_errors(&parsed.diagnostics) {
         return Err(first_error(&parsed.diagnostics));
     }

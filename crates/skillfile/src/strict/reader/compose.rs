@@ -20,14 +20,14 @@ pub(super) fn compose(tokens: Vec<Token>) -> ReadResult<Option<Node>> {
         last: 0,
         depth: 0,
     };
-    if composer.at(&[TokenKind::StreamEnd]) {
+    if composer.is_at(&[TokenKind::StreamEnd]) {
         return Ok(None);
     }
     let root = composer.node(false)?.node;
-    if composer.at(&[TokenKind::DocumentEnd]) {
+    if composer.is_at(&[TokenKind::DocumentEnd]) {
         composer.next();
     }
-    if composer.at(&[TokenKind::StreamEnd]) {
+    if composer.is_at(&[TokenKind::StreamEnd]) {
         return Ok(Some(root));
     }
     Err(composer.misfit())
@@ -47,7 +47,7 @@ pub(super) struct PlacedNode {
 }
 
 impl Composer {
-    fn at(&mut self, kinds: &[TokenKind]) -> bool {
+    fn is_at(&mut self, kinds: &[TokenKind]) -> bool {
         self.tokens
             .peek()
             .is_some_and(|token| kinds.contains(&token.kind))
@@ -78,7 +78,7 @@ impl Composer {
             )
         };
         let Some(token) = self.tokens.next_if(is_start) else {
-            if behind_key && self.at(&[TokenKind::Entry]) {
+            if behind_key && self.is_at(&[TokenKind::Entry]) {
                 return self.deeper(|composer| composer.sequence(true));
             }
             return Err(self.misfit());
@@ -86,7 +86,7 @@ impl Composer {
         match token.kind {
             TokenKind::Scalar(scalar) => {
                 self.last = token.span.end();
-                Ok(placed(token.span, Kind::Scalar(scalar)))
+                Ok(placed_node(token.span, Kind::Scalar(scalar)))
             }
             TokenKind::SequenceStart => self.deeper(|composer| composer.sequence(false)),
             TokenKind::MappingStart
@@ -120,11 +120,11 @@ impl Composer {
 
     /// Parses a value, or returns an empty scalar if the next token is in `none`.
     fn optional(&mut self, none: &[TokenKind], behind_key: bool) -> ReadResult<PlacedNode> {
-        if !self.at(none) {
+        if !self.is_at(none) {
             return self.node(behind_key);
         }
         let here = Span::new(self.last, self.last);
-        Ok(placed(here, Kind::Scalar(nothing())))
+        Ok(placed_node(here, Kind::Scalar(nothing())))
     }
 
     fn sequence(&mut self, unindented: bool) -> ReadResult<PlacedNode> {
@@ -137,7 +137,7 @@ impl Composer {
         let none = if unindented { &NONE[..] } else { &NONE[..2] };
         let start = self.start();
         let mut items = Vec::new();
-        while self.at(&[TokenKind::Entry]) {
+        while self.is_at(&[TokenKind::Entry]) {
             self.next();
             items.push(self.optional(none, false)?.node);
         }
@@ -146,21 +146,21 @@ impl Composer {
             self.block_end()?;
         }
         let flow = false;
-        Ok(placed(span, Kind::Sequence { items, flow }))
+        Ok(placed_node(span, Kind::Sequence { items, flow }))
     }
 
     fn mapping(&mut self) -> ReadResult<PlacedNode> {
         const NONE: [TokenKind; 3] = [TokenKind::Key, TokenKind::Value, TokenKind::BlockEnd];
         let start = self.start();
         let mut pairs = Pairs::default();
-        while self.at(&NONE[..2]) {
-            let mut key = placed(self.here(), Kind::Scalar(nothing()));
-            if self.at(&NONE[..1]) {
+        while self.is_at(&NONE[..2]) {
+            let mut key = placed_node(self.here(), Kind::Scalar(nothing()));
+            if self.is_at(&NONE[..1]) {
                 self.next();
                 key = self.optional(&NONE, true)?;
             }
-            let mut value = placed(self.here(), Kind::Scalar(nothing()));
-            if self.at(&NONE[1..2]) {
+            let mut value = placed_node(self.here(), Kind::Scalar(nothing()));
+            if self.is_at(&NONE[1..2]) {
                 self.next();
                 value = self.optional(&NONE, true)?;
             }
@@ -169,11 +169,11 @@ impl Composer {
         let span = Span::new(start, self.last);
         self.block_end()?;
         let mapping = pairs.finish(self.depth == 1);
-        Ok(placed(span, Kind::Mapping(mapping)))
+        Ok(placed_node(span, Kind::Mapping(mapping)))
     }
 
     fn block_end(&mut self) -> ReadResult<()> {
-        if !self.at(&[TokenKind::BlockEnd]) {
+        if !self.is_at(&[TokenKind::BlockEnd]) {
             return Err(self.misfit());
         }
         // The span of this token is on the next line, where nothing ends.
@@ -192,7 +192,7 @@ impl Composer {
     }
 }
 
-fn placed(span: Span, kind: Kind) -> PlacedNode {
+fn placed_node(span: Span, kind: Kind) -> PlacedNode {
     let decorated = false;
     PlacedNode {
         node: Node {

@@ -9,7 +9,7 @@ use crate::yaml::{Scalar, Style};
 
 impl Scanner {
     /// Scans a quoted scalar. Its lines need no indentation, because the closing quote ends it.
-    pub(super) fn quoted(&mut self) -> ReadResult<()> {
+    pub(super) fn scan_quoted(&mut self) -> ReadResult<()> {
         let start = self.cursor.place();
         let quote = self.cursor.peek();
         self.cursor.forward(1);

@@ -105,7 +105,7 @@ impl Scanner {
             }
             '\'' | '"' => {
                 self.remember()?;
-                self.quoted()
+                self.scan_quoted()
             }
             '[' | ']' | '{' | '}' | ',' | '&' | '*' | '!' | '%' | '@' | '`' | '\t' => {
                 Err(self.misfit())

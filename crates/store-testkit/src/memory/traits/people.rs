@@ -176,8 +176,8 @@ impl Ledger for Memory {
         self.write(|state| state.reserve(lease, wish))
     }
 
-    fn spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {
-        self.read(|state| state.books.spent(&filter))
+    fn list_spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {
+        self.read(|state| state.books.list_spent(&filter))
     }
 
     fn usage_since(&self, agent: &str, from: Timestamp) -> Answer<'_, Vec<UsageRow>> {

@@ -68,8 +68,8 @@ impl RunQueue for Memory {
         })
     }
 
-    fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
-        self.read(|state| state.notes.held(skill))
+    fn held_since(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
+        self.read(|state| state.notes.held_since(skill))
     }
 }
 

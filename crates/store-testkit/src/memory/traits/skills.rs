@@ -114,8 +114,8 @@ impl Revisions for Memory {
 }
 
 impl ToolCache for Memory {
-    fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>> {
-        self.read(|state| state.aside.cached(key, now))
+    fn read_cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>> {
+        self.read(|state| state.aside.read_cached(key, now))
     }
 
     fn keep_catalog(&self, server: &str, tools: &str, at: Timestamp) -> Answer<'_, ()> {

@@ -184,8 +184,8 @@ impl Ledger for Sqlite {
             .write(move |db| ledger::reserve(db, &lease, &wish))
     }
 
-    fn spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {
-        self.readers.read(move |db| ledger::spent(db, &filter))
+    fn list_spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {
+        self.readers.read(move |db| ledger::list_spent(db, &filter))
     }
 
     fn usage_since(&self, agent: &str, from: Timestamp) -> Answer<'_, Vec<UsageRow>> {

@@ -78,9 +78,9 @@ impl RunQueue for Sqlite {
             .write(move |db| outbox::hold(db, &skill, held, at))
     }
 
-    fn held(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
+    fn held_since(&self, skill: &str) -> Answer<'_, Option<Timestamp>> {
         let skill = skill.to_owned();
-        self.readers.read(move |db| outbox::held(db, &skill))
+        self.readers.read(move |db| outbox::held_since(db, &skill))
     }
 }
 
@@ -112,7 +112,7 @@ impl RunHistory for Sqlite {
     }
 
     fn paused_runs(&self, runs: Vec<RunId>) -> Answer<'_, Vec<RunId>> {
-        self.readers.read(move |db| list::paused(db, &runs))
+        self.readers.read(move |db| list::paused_runs(db, &runs))
     }
 
     fn events(&self, run: Option<&RunId>, after: u64, limit: u32) -> Answer<'_, Vec<StoredEvent>> {

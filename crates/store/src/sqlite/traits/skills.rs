@@ -109,9 +109,10 @@ impl Revisions for Sqlite {
 }
 
 impl ToolCache for Sqlite {
-    fn cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>> {
+    fn read_cached(&self, key: &str, now: Timestamp) -> Answer<'_, Option<String>> {
         let key = key.to_owned();
-        self.readers.read(move |db| aside::cached(db, &key, now))
+        self.readers
+            .read(move |db| aside::read_cached(db, &key, now))
     }
 
     fn keep_catalog(&self, server: &str, tools: &str, at: Timestamp) -> Answer<'_, ()> {

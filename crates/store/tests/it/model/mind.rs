@@ -74,7 +74,7 @@ pub(super) fn ask() -> impl Strategy<Value = Ask> {
 
 /// A change that a batch contains besides events.
 #[derive(Clone, Debug)]
-pub(super) enum Beside {
+pub(super) enum SideWrite {
     Say {
         id: u8,
         first: u32,
@@ -90,13 +90,13 @@ pub(super) enum Beside {
     },
 }
 
-pub(super) fn beside() -> impl Strategy<Value = Beside> {
+pub(super) fn beside() -> impl Strategy<Value = SideWrite> {
     let texts = prop::collection::vec(0..TEXTS.len(), 0..4);
     prop_oneof![
-        2 => (0..3_u8, 0..4_u32, texts).prop_map(|(id, first, texts)| Beside::Say { id, first, texts }),
+        2 => (0..3_u8, 0..4_u32, texts).prop_map(|(id, first, texts)| SideWrite::Say { id, first, texts }),
         2 => (0..3_u8, 0..8_u8, 0..60_u64)
-            .prop_map(|(key, scopes, tokens)| Beside::Spend { key, scopes, tokens }),
-        1 => (0..3_u8).prop_map(|key| Beside::Unreserve { key }),
+            .prop_map(|(key, scopes, tokens)| SideWrite::Spend { key, scopes, tokens }),
+        1 => (0..3_u8).prop_map(|key| SideWrite::Unreserve { key }),
     ]
 }
 
@@ -118,14 +118,14 @@ impl Pair {
         }
     }
 
-    pub(super) fn beside(&self, beside: &Beside) -> Write {
+    pub(super) fn beside(&self, beside: &SideWrite) -> Write {
         match beside {
-            Beside::Say { id, first, texts } => Write::Say {
+            SideWrite::Say { id, first, texts } => Write::Say {
                 conversation: format!("c{id}"),
                 first: *first,
                 messages: texts.iter().map(|text| self.message(*text)).collect(),
             },
-            Beside::Spend {
+            SideWrite::Spend {
                 key,
                 scopes: bits,
                 tokens,
@@ -139,7 +139,7 @@ impl Pair {
                 agent: format!("agent{}", key % 2),
                 at: at(self.now * 40),
             }),
-            Beside::Unreserve { key } => Write::Unreserve {
+            SideWrite::Unreserve { key } => Write::Unreserve {
                 key: format!("k{key}"),
             },
         }
@@ -253,7 +253,9 @@ impl Pair {
             ..ConversationFilter::default()
         };
         let _answer = self.same(|store| store.conversations(filter.clone())).await;
-        let _answer = self.same(|store| store.spent(SpentFilter::default())).await;
+        let _answer = self
+            .same(|store| store.list_spent(SpentFilter::default()))
+            .await;
         let _answer = self.same(|store| store.usage_since("agent0", at(0))).await;
         let _answer = self.same(|store| store.usage_since("agent1", at(0))).await;
     }

@@ -1,7 +1,7 @@
 //! Calls of types: `int("1")`, `list(x)`, `dict(a=1)`, …
 
 use deft_values::args::{self, Args};
-use deft_values::convert::{parse_int, truncated};
+use deft_values::convert::{parse_int, truncate};
 use deft_values::iterate::{self, Stream};
 use deft_values::number::Number;
 use deft_values::table::{Set, Table};
@@ -33,7 +33,7 @@ impl<'a> Machine<'a> {
             Kind::Tuple => Value::tuple(self.contents(name, args)?),
             Kind::Set => Ok(Set::collect(self.contents(name, args)?)?.finish()),
             Kind::Dict => self.mapping(args),
-            Kind::Range => range(&args.unnamed(name)?),
+            Kind::Range => range(&args.take_positional(name)?),
             Kind::Type => args.one(name).and_then(|value| {
                 value.usable()?;
                 Ok(Value::Type(value.kind()))
@@ -52,7 +52,7 @@ impl<'a> Machine<'a> {
                 let strict = args
                     .take("strict")
                     .map_or(Ok(false), |strict| strict.truth())?;
-                let (sources, depth) = sources(&args.unnamed(name)?)?;
+                let (sources, depth) = sources(&args.take_positional(name)?)?;
                 Ok(Value::Iter(Stream::Zip(sources, strict, depth).handle()))
             }
             Kind::Enumerate => {
@@ -64,8 +64,8 @@ impl<'a> Machine<'a> {
                     Stream::Enumerate(source, i128::from(start), depth).handle(),
                 ))
             }
-            Kind::Reversed => self.reversed(&args.one(name)?),
-            _ => Err(Fault::unsupported(format!("making a `{name}`"))),
+            Kind::Reversed => self.reverse(&args.one(name)?),
+            _ => Err(Fault::unsupported_python(format!("making a `{name}`"))),
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Machine<'a> {
     }
 
     fn map(&mut self, args: Args<'a>) -> Outcome<Value<'a>> {
-        let mut values = args.unnamed("map")?;
+        let mut values = args.take_positional("map")?;
         if values.len() < 2 {
             return Err(Fault::type_error("map() must have at least two arguments"));
         }
@@ -132,7 +132,7 @@ impl<'a> Machine<'a> {
         Ok(Value::Iter(Stream::Map(function, sources, depth).handle()))
     }
 
-    fn reversed(&mut self, value: &Value<'a>) -> Outcome<Value<'a>> {
+    fn reverse(&mut self, value: &Value<'a>) -> Outcome<Value<'a>> {
         if let Value::Set(_) | Value::Iter(_) = value {
             let name = value.type_name();
             return Err(Fault::type_error(format!(
@@ -168,7 +168,7 @@ fn sources<'a>(values: &[Value<'a>]) -> Outcome<(Vec<iterate::Handle<'a>>, u16)>
 pub(super) fn range<'a>(args: &[Value<'a>]) -> Outcome<Value<'a>> {
     let bound = |value: &Value<'a>| {
         let int = args::int(value)?;
-        i64::try_from(int).map_err(|_| Fault::unsupported("a range beyond 64 bits"))
+        i64::try_from(int).map_err(|_| Fault::unsupported_python("a range beyond 64 bits"))
     };
     let (start, end, step) = match args {
         [end] => (0, bound(end)?, 1),
@@ -206,7 +206,7 @@ fn integer(args: Args<'_>) -> Outcome<Value<'_>> {
             "int() can't convert non-string with explicit base",
         )),
         (Value::Int(_) | Value::Bool(_), None) => args::int(&value).map(Value::Int),
-        (Value::Float(number), None) => truncated(*number),
+        (Value::Float(number), None) => truncate(*number),
         (_, None) => {
             value.usable()?;
             Err(Fault::type_error(format!(
@@ -230,7 +230,7 @@ fn real<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     };
     match float::parse(text) {
         Some(number) => Ok(Value::Float(number)),
-        None if !text.is_ascii() => Err(Fault::unsupported("a float in other digits")),
+        None if !text.is_ascii() => Err(Fault::unsupported_python("a float in other digits")),
         None => {
             let mut shown = String::new();
             show::quote(&mut shown, text, false);

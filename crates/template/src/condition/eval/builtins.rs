@@ -15,7 +15,7 @@ impl<'a> Machine<'a> {
             "any" | "all" => self.any_all(name, args),
             "sum" => self.sum(args),
             "min" | "max" => self.extreme(name, args),
-            "sorted" => self.sorted(args),
+            "sorted" => self.sort_values(args),
             "next" => self.next_of(args),
             "iter" => {
                 let source = args.one(name)?;
@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
             }
             "chr" => chr(&args.one(name)?),
             "ord" => ord(&args.one(name)?),
-            "bin" | "oct" | "hex" => based(name, &args.one(name)?),
+            "bin" | "oct" | "hex" => format_base(name, &args.one(name)?),
             "callable" => {
                 let value = args.one(name)?;
                 value.usable()?;
@@ -59,7 +59,7 @@ impl<'a> Machine<'a> {
                     .map(|found| Value::Bool(found.is_some()))
             }
             "getattr" => self.getattr(args),
-            _ => Err(Fault::unsupported(format!("the function `{name}`"))),
+            _ => Err(Fault::unsupported_python(format!("the function `{name}`"))),
         }
     }
 
@@ -73,9 +73,10 @@ impl<'a> Machine<'a> {
         let attribute = attribute.unwrap_or(Value::None);
         let name = args::text(&attribute, "attribute name")?;
         match member(&value, name) {
-            None if name.starts_with("__") => {
-                Err(Fault::unsupported(format!("the attribute `{}`", &**name)))
-            }
+            None if name.starts_with("__") => Err(Fault::unsupported_python(format!(
+                "the attribute `{}`",
+                &**name
+            ))),
             found => Ok(found),
         }
     }
@@ -95,7 +96,7 @@ impl<'a> Machine<'a> {
     fn power(&self, args: Args<'a>) -> Outcome<Value<'a>> {
         let [base, exponent, modulus] = args.bind("pow", ["base", "exp", "mod"], 2)?;
         if modulus.is_some_and(|modulus| !matches!(modulus, Value::None)) {
-            return Err(Fault::unsupported("`pow` with a modulus"));
+            return Err(Fault::unsupported_python("`pow` with a modulus"));
         }
         let (base, exponent) = (base.unwrap_or(Value::None), exponent.unwrap_or(Value::None));
         operate::binary(BinaryOp::Power, &base, &exponent, &self.budget)
@@ -119,7 +120,7 @@ fn chr<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     };
     match char::from_u32(code) {
         Some(c) => Ok(Value::str(c.to_string())),
-        None => Err(Fault::unsupported("a lone surrogate")),
+        None => Err(Fault::unsupported_python("a lone surrogate")),
     }
 }
 
@@ -137,7 +138,7 @@ fn ord<'a>(value: &Value<'a>) -> Outcome<Value<'a>> {
     }
 }
 
-fn based<'a>(name: &str, value: &Value<'a>) -> Outcome<Value<'a>> {
+fn format_base<'a>(name: &str, value: &Value<'a>) -> Outcome<Value<'a>> {
     let int = args::int(value)?;
     let sign = if int < 0 { "-" } else { "" };
     let size = int.unsigned_abs();

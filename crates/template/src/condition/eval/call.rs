@@ -57,7 +57,7 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        match repeated(&out.named) {
+        match find_repeated(&out.named) {
             Some(name) => Err(Fault::type_error(format!(
                 "got multiple values for keyword argument '{name}'"
             ))),
@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
         match member(value, name) {
             Some(found) => Ok(found),
             None if name.starts_with("__") => {
-                Err(Fault::unsupported(format!("the attribute `{name}`")))
+                Err(Fault::unsupported_python(format!("the attribute `{name}`")))
             }
             None => Err(no_attribute(value, name)),
         }
@@ -180,7 +180,7 @@ fn no_attribute(value: &Value<'_>, name: &str) -> Fault {
     }
 }
 
-fn repeated<'n>(named: &'n [(Text<'_>, Value<'_>)]) -> Option<&'n str> {
+fn find_repeated<'n>(named: &'n [(Text<'_>, Value<'_>)]) -> Option<&'n str> {
     let twice = |at: usize| named[..at].iter().any(|(name, _)| *name == named[at].0);
     let at = (1..named.len()).find(|at| twice(*at))?;
     Some(&named[at].0)
@@ -197,5 +197,5 @@ fn from_keys(args: Args<'_>) -> Outcome<Value<'_>> {
         }
         return Ok(table.finish());
     }
-    Err(Fault::unsupported("`fromkeys` on this value"))
+    Err(Fault::unsupported_python("`fromkeys` on this value"))
 }

@@ -128,8 +128,10 @@ impl<'a> Machine<'a> {
         if self.scope.secret(name).is_some() {
             return Err(Fault::secret());
         }
-        Err(Fault::undefined(name, format!("unknown secret `{name}`"))
-            .with_hint("declare it under `secrets:`"))
+        Err(
+            Fault::undefined_name(name, format!("unknown secret `{name}`"))
+                .with_hint("declare it under `secrets:`"),
+        )
     }
 
     /// Binds the target of a comprehension.

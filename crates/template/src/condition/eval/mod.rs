@@ -96,7 +96,7 @@ impl<'a> Machine<'a> {
                 };
                 self.eval(chosen)
             }
-            ExprKind::Lambda { .. } => Err(Fault::unsupported("a lambda")),
+            ExprKind::Lambda { .. } => Err(Fault::unsupported_python("a lambda")),
             ExprKind::Walrus { target, value } => {
                 let value = self.eval(value)?;
                 self.assign(&target.name, value.clone());
@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
                 clauses,
             } => self.dict_comprehension(key, value, clauses),
             ExprKind::Starred(_) => Err(Fault::type_error("can't use starred expression here")),
-            ExprKind::Slice { .. } => Err(Fault::unsupported("a slice in this place")),
+            ExprKind::Slice { .. } => Err(Fault::unsupported_python("a slice in this place")),
         }
     }
 
@@ -175,10 +175,10 @@ impl<'a> Machine<'a> {
         match op {
             CompareOp::Equal => compare::equal(a, b, budget),
             CompareOp::NotEqual => compare::equal(a, b, budget).map(|equal| !equal),
-            CompareOp::Less => compare::ordered(Order::Less, a, b, budget),
-            CompareOp::LessEqual => compare::ordered(Order::LessEqual, a, b, budget),
-            CompareOp::Greater => compare::ordered(Order::Greater, a, b, budget),
-            CompareOp::GreaterEqual => compare::ordered(Order::GreaterEqual, a, b, budget),
+            CompareOp::Less => compare::compare_order(Order::Less, a, b, budget),
+            CompareOp::LessEqual => compare::compare_order(Order::LessEqual, a, b, budget),
+            CompareOp::Greater => compare::compare_order(Order::Greater, a, b, budget),
+            CompareOp::GreaterEqual => compare::compare_order(Order::GreaterEqual, a, b, budget),
             CompareOp::Is => compare::identical(a, b, budget),
             CompareOp::IsNot => compare::identical(a, b, budget).map(|same| !same),
             CompareOp::In => self.contains(b, a),
@@ -210,7 +210,7 @@ impl<'a> Machine<'a> {
         }
         let at = self.eval(at)?;
         match (&value, &at) {
-            (Value::Type(_), _) => Err(Fault::unsupported("a type with parameters")),
+            (Value::Type(_), _) => Err(Fault::unsupported_python("a type with parameters")),
             (Value::Secrets, Value::Str(name)) => self.secret(name),
             _ => index::item(&value, &at, &self.budget),
         }
@@ -294,7 +294,7 @@ impl<'a> Machine<'a> {
             Some(parts) => self.fstring(parts)?,
             None => String::new(),
         };
-        let shown = format::converted(value, letter, &self.budget)
+        let shown = format::convert(value, letter, &self.budget)
             .and_then(|value| spec::apply(&value, &spec, &self.budget));
         shown.map_err(|fault| fault.with_span(&expr.span))
     }
@@ -312,7 +312,7 @@ fn literal(constant: &Constant) -> Outcome<Value<'_>> {
         },
         Constant::Float(value) => Value::Float(*value),
         Constant::Str(text) => Value::Str(Text::Ref(text)),
-        Constant::Imaginary(_) => return Err(Fault::unsupported("a complex number")),
-        Constant::Bytes(_) => return Err(Fault::unsupported("a value of bytes")),
+        Constant::Imaginary(_) => return Err(Fault::unsupported_python("a complex number")),
+        Constant::Bytes(_) => return Err(Fault::unsupported_python("a value of bytes")),
     })
 }

@@ -1,8 +1,8 @@
-//! Builtins that iterate over values: `any`, `sum`, `max`, `sorted`, `next`.
+//! Builtins that iterate over values: `any`, `sum`, `max`, `sort_values`, `next`.
 
 use deft_values::args::Args;
 use deft_values::ast::BinaryOp;
-use deft_values::compare::{Order, ordered};
+use deft_values::compare::{Order, compare_order};
 use deft_values::iterate;
 use deft_values::sort::sort;
 use deft_values::{Fault, Outcome};
@@ -42,7 +42,7 @@ impl<'a> Machine<'a> {
     /// Implements `max` and `min`; of equal items, returns the first.
     pub(super) fn extreme(&mut self, name: &str, mut args: Args<'a>) -> Outcome<Value<'a>> {
         let (key, default) = (args.take("key"), args.take("default"));
-        let mut values = args.unnamed(name)?;
+        let mut values = args.take_positional(name)?;
         if values.len() == 1 {
             let only = values.remove(0);
             values = self.drain(&only)?;
@@ -65,7 +65,7 @@ impl<'a> Machine<'a> {
             let rank = self.key(key.as_ref(), &value)?;
             self.budget.spend(1)?;
             let better = match &best {
-                Some((leader, _)) => ordered(order, &rank, leader, &self.budget)?,
+                Some((leader, _)) => compare_order(order, &rank, leader, &self.budget)?,
                 None => {
                     rank.usable()?;
                     true
@@ -88,7 +88,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    pub(super) fn sorted(&mut self, mut args: Args<'a>) -> Outcome<Value<'a>> {
+    pub(super) fn sort_values(&mut self, mut args: Args<'a>) -> Outcome<Value<'a>> {
         let key = args.take("key");
         let reverse = args
             .take("reverse")

@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
                 self.call_value(function, Args::from_positional(items))
                     .map(Some)
             }
-            Stream::Filter(function, source, _) => self.filtered(function, source),
+            Stream::Filter(function, source, _) => self.next_filtered(function, source),
             Stream::Zip(sources, strict, _) => match self.row(sources, *strict)? {
                 Some(items) => Value::tuple(items).map(Some),
                 None => Ok(None),
@@ -66,7 +66,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn filtered(
+    fn next_filtered(
         &mut self,
         function: &Value<'a>,
         source: &Handle<'a>,

@@ -21,7 +21,7 @@ pub(super) enum Callable<'a> {
 impl<'a> Renderer<'a> {
     /// Returns the callable with this name. `loop` is the innermost recursive loop; a name that the template
     /// binds hides a macro.
-    pub(super) fn defined(&self, name: &str) -> Option<Callable<'a>> {
+    pub(super) fn find_callable(&self, name: &str) -> Option<Callable<'a>> {
         if name == "loop" {
             return self.loops.last().copied().map(Callable::Loop);
         }
@@ -139,7 +139,7 @@ impl<'a> Renderer<'a> {
         untrusted: bool,
     ) -> Outcome<()> {
         let NodeKind::Name(owner_name) = &owner.kind else {
-            return Err(Fault::unsupported("assigning to this").with_span(&owner.span));
+            return Err(Fault::unsupported_python("assigning to this").with_span(&owner.span));
         };
         let mut locals = self.locals.iter_mut().rev();
         let bound = locals.find(|local| local.name == owner_name);
@@ -152,7 +152,7 @@ impl<'a> Renderer<'a> {
             let message = format!("`{owner_name}` is not a namespace");
             return Err(Fault::type_error(message).with_span(&owner.span));
         };
-        let changed = changed(dict, name, value)?;
+        let changed = with_entry(dict, name, value)?;
         self.budget.items(dict.len() + 1)?;
         *dict = changed;
         *known |= untrusted;
@@ -160,7 +160,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-fn changed<'a>(dict: &Dict<'a>, name: &'a str, value: Value<'a>) -> Outcome<Dict<'a>> {
+fn with_entry<'a>(dict: &Dict<'a>, name: &'a str, value: Value<'a>) -> Outcome<Dict<'a>> {
     let mut table = Table::default();
     for (key, old) in dict.iter() {
         table.insert(key, old)?;

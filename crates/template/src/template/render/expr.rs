@@ -74,7 +74,7 @@ impl<'a> Renderer<'a> {
             }
             NodeKind::Filter(apply) => {
                 let Some(input) = &apply.input else {
-                    return Err(Fault::unsupported("a filter without a value"));
+                    return Err(Fault::unsupported_python("a filter without a value"));
                 };
                 let input = match apply.name.as_str() {
                     "default" | "d" => self.eval_raw(input)?,
@@ -85,7 +85,7 @@ impl<'a> Renderer<'a> {
             }
             NodeKind::Test(apply) => {
                 let Some(input) = &apply.input else {
-                    return Err(Fault::unsupported("a test without a value"));
+                    return Err(Fault::unsupported_python("a test without a value"));
                 };
                 let input = match apply.name.as_str() {
                     "defined" | "undefined" => self.eval_raw(input)?,
@@ -205,9 +205,9 @@ impl<'a> Renderer<'a> {
                     None => Err(no_method(&receiver, name)),
                 }
             }
-            NodeKind::Name(name) if self.defined(name).is_some() => {
+            NodeKind::Name(name) if self.find_callable(name).is_some() => {
                 let args = self.args(args)?;
-                match self.defined(name) {
+                match self.find_callable(name) {
                     Some(Callable::Macro(definition)) => self.call_macro(definition, args),
                     Some(Callable::Loop(around)) => self.call_loop(around, args),
                     None => Ok(Value::None),
@@ -218,7 +218,7 @@ impl<'a> Renderer<'a> {
                 match name.as_str() {
                     "range" => filters::range(args),
                     "dict" | "namespace" => filters::dict(args),
-                    _ => Err(Fault::undefined(
+                    _ => Err(Fault::undefined_name(
                         name.clone(),
                         format!("`{name}` is undefined"),
                     )),
@@ -271,10 +271,10 @@ pub(super) fn holds<'a>(
     match op {
         CompareOp::Equal => compare::equal(a, b, budget),
         CompareOp::NotEqual => compare::equal(a, b, budget).map(|equal| !equal),
-        CompareOp::Less => compare::ordered(Order::Less, a, b, budget),
-        CompareOp::LessEqual => compare::ordered(Order::LessEqual, a, b, budget),
-        CompareOp::Greater => compare::ordered(Order::Greater, a, b, budget),
-        CompareOp::GreaterEqual => compare::ordered(Order::GreaterEqual, a, b, budget),
+        CompareOp::Less => compare::compare_order(Order::Less, a, b, budget),
+        CompareOp::LessEqual => compare::compare_order(Order::LessEqual, a, b, budget),
+        CompareOp::Greater => compare::compare_order(Order::Greater, a, b, budget),
+        CompareOp::GreaterEqual => compare::compare_order(Order::GreaterEqual, a, b, budget),
         CompareOp::In => compare::contains(b, a, budget),
         CompareOp::NotIn => compare::contains(b, a, budget).map(|found| !found),
         CompareOp::Is => compare::identical(a, b, budget),

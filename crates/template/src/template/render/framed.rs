@@ -31,7 +31,7 @@ pub(super) struct Watch<'a> {
 
 impl Program {
     /// Renders the template to text, with untrusted values framed.
-    pub(in crate::template) fn framed(
+    pub(in crate::template) fn render_framed(
         &self,
         scope: &dyn Scope,
         frame: Frame<'_>,
@@ -47,7 +47,7 @@ impl Program {
 impl<'a> Renderer<'a> {
     /// Evaluates something and returns whether it read an untrusted value. If so, the surrounding expression
     /// counts as having read it too.
-    pub(super) fn watched<T>(
+    pub(super) fn watch_reads<T>(
         &mut self,
         evaluate: impl FnOnce(&mut Self) -> Outcome<T>,
     ) -> Outcome<(T, bool)> {

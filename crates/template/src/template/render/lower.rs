@@ -124,7 +124,7 @@ impl Lowering {
         }))
     }
 
-    fn boxed(&mut self, expr: &ast::Expr<'_>) -> Box<Node> {
+    fn lower_boxed(&mut self, expr: &ast::Expr<'_>) -> Box<Node> {
         Box::new(self.node(expr))
     }
 
@@ -169,12 +169,12 @@ impl Lowering {
                 step: self.optional(slice.step.as_ref()),
             })),
             ast::Expr::UnaryOp(op) => match op.op {
-                ast::UnaryOpKind::Not => NodeKind::Not(self.boxed(&op.expr)),
-                ast::UnaryOpKind::Neg => NodeKind::Negate(self.boxed(&op.expr)),
+                ast::UnaryOpKind::Not => NodeKind::Not(self.lower_boxed(&op.expr)),
+                ast::UnaryOpKind::Neg => NodeKind::Negate(self.lower_boxed(&op.expr)),
             },
             ast::Expr::BinOp(op) => self.binary(op),
             ast::Expr::Compare(compare) => {
-                let first = self.boxed(&compare.expr);
+                let first = self.lower_boxed(&compare.expr);
                 let rest = compare.ops.iter();
                 let rest = rest
                     .map(|op| (compare_op(op.op), self.node(&op.expr)))
@@ -197,12 +197,15 @@ impl Lowering {
                 args: self.args(&test.args),
             })),
             ast::Expr::GetAttr(attr) => {
-                NodeKind::Attr(self.boxed(&attr.expr), attr.name.to_owned())
+                NodeKind::Attr(self.lower_boxed(&attr.expr), attr.name.to_owned())
             }
-            ast::Expr::GetItem(item) => {
-                NodeKind::Item(self.boxed(&item.expr), self.boxed(&item.subscript_expr))
+            ast::Expr::GetItem(item) => NodeKind::Item(
+                self.lower_boxed(&item.expr),
+                self.lower_boxed(&item.subscript_expr),
+            ),
+            ast::Expr::Call(call) => {
+                NodeKind::Call(self.lower_boxed(&call.expr), self.args(&call.args))
             }
-            ast::Expr::Call(call) => NodeKind::Call(self.boxed(&call.expr), self.args(&call.args)),
             ast::Expr::List(list) => NodeKind::List(self.nodes(&list.items)),
             ast::Expr::Tuple(tuple) => NodeKind::Tuple(self.nodes(&tuple.items)),
             ast::Expr::Map(map) => {
@@ -250,9 +253,10 @@ impl Lowering {
             ast::BinOpKind::Pow => NodeKindOrOp::Binary(BinaryOp::Power),
         };
         match found {
-            NodeKindOrOp::Compare(compare) => {
-                NodeKind::Compare(self.boxed(&op.left), vec![(compare, self.node(&op.right))])
-            }
+            NodeKindOrOp::Compare(compare) => NodeKind::Compare(
+                self.lower_boxed(&op.left),
+                vec![(compare, self.node(&op.right))],
+            ),
             NodeKindOrOp::Binary(binary) => {
                 NodeKind::Binary(binary, Box::new(self.pair(&op.left, &op.right)))
             }

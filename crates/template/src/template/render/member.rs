@@ -27,7 +27,7 @@ impl<'a> Renderer<'a> {
             Lookup::Unknown if name == "secrets" => return Value::Secrets,
             Lookup::Unknown => MissingReason::Unknown,
         };
-        missing(name.to_owned(), why, Some(span))
+        missing_member(name.to_owned(), why, Some(span))
     }
 
     /// Whether the name of a function is neither bound nor defined by the scope.
@@ -46,14 +46,18 @@ impl<'a> Renderer<'a> {
             Value::Secrets => return Ok(self.secret(name, node)),
             Value::Secret(_) => return Err(Fault::secret()),
             Value::Undefined(before) => {
-                return Ok(missing(node.path(), before.why, before.span.as_ref()));
+                return Ok(missing_member(
+                    node.path(),
+                    before.why,
+                    before.span.as_ref(),
+                ));
             }
             _ => {}
         }
         let found = field(value, name);
         match self.member(node, name) {
             Member::Absent => {
-                return Ok(missing(
+                return Ok(missing_member(
                     node.path(),
                     MissingReason::Absent,
                     Some(&node.span),
@@ -62,7 +66,9 @@ impl<'a> Renderer<'a> {
             Member::Itself if found.is_none() => return Ok(value.clone()),
             Member::Itself | Member::Held => {}
         }
-        Ok(found.unwrap_or_else(|| missing(node.path(), MissingReason::Member, Some(&node.span))))
+        Ok(found.unwrap_or_else(|| {
+            missing_member(node.path(), MissingReason::Member, Some(&node.span))
+        }))
     }
 
     pub(super) fn item(
@@ -76,21 +82,27 @@ impl<'a> Renderer<'a> {
             (Value::Secrets, Value::Str(name)) => return Ok(self.secret(name, node)),
             (Value::Secret(_) | Value::Secrets, _) => return Err(Fault::secret()),
             (Value::Undefined(before), _) => {
-                return Ok(missing(node.path(), before.why, before.span.as_ref()));
+                return Ok(missing_member(
+                    node.path(),
+                    before.why,
+                    before.span.as_ref(),
+                ));
             }
             _ => {}
         }
         if let Value::Str(name) = at
             && self.member(node, name) == Member::Absent
         {
-            return Ok(missing(
+            return Ok(missing_member(
                 node.path(),
                 MissingReason::Absent,
                 Some(&node.span),
             ));
         }
         let found = entry(value, at, &self.budget)?;
-        Ok(found.unwrap_or_else(|| missing(node.path(), MissingReason::Member, Some(&node.span))))
+        Ok(found.unwrap_or_else(|| {
+            missing_member(node.path(), MissingReason::Member, Some(&node.span))
+        }))
     }
 
     /// Returns how the scope defines the member that a node reads.
@@ -109,12 +121,12 @@ impl<'a> Renderer<'a> {
     fn secret(&self, name: &str, node: &Node) -> Value<'a> {
         match self.scope.secret(name) {
             Some(placeholder) => Value::Secret(Rc::new((name.to_owned(), placeholder))),
-            None => missing(name.to_owned(), MissingReason::Secret, Some(&node.span)),
+            None => missing_member(name.to_owned(), MissingReason::Secret, Some(&node.span)),
         }
     }
 }
 
-pub(super) fn missing<'a>(
+pub(super) fn missing_member<'a>(
     path: String,
     why: MissingReason,
     span: Option<&Range<usize>>,
@@ -154,7 +166,7 @@ pub(super) fn path<'a>(value: &Value<'a>, path: &str) -> Outcome<Value<'a>> {
         found.usable()?;
         found = match field(&found, part) {
             Some(found) => found,
-            None => return Ok(missing(path.to_owned(), MissingReason::Member, None)),
+            None => return Ok(missing_member(path.to_owned(), MissingReason::Member, None)),
         };
     }
     Ok(found)

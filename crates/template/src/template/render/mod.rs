@@ -25,7 +25,7 @@ use framed::Watch;
 use node::{For, Macro, Node, NodeKind, Stmt};
 
 /// Maximum length of rendered text, in bytes.
-const LONGEST: usize = 1 << 20;
+const MAX_RENDERED_BYTES: usize = 1 << 20;
 
 impl Program {
     /// Returns the value of a single expression if `typed`, otherwise the text.
@@ -117,7 +117,7 @@ impl<'a> Renderer<'a> {
             Stmt::With { assignments, body } => {
                 let outer = self.locals.len();
                 for (target, value) in assignments {
-                    let (value, untrusted) = self.watched(|it| it.eval_raw(value))?;
+                    let (value, untrusted) = self.watch_reads(|it| it.eval_raw(value))?;
                     self.bind(target, value, untrusted)?;
                 }
                 self.body(body)?;
@@ -125,7 +125,7 @@ impl<'a> Renderer<'a> {
                 Ok(())
             }
             Stmt::Set { target, value } => {
-                let (value, untrusted) = self.watched(|it| it.eval_raw(value))?;
+                let (value, untrusted) = self.watch_reads(|it| it.eval_raw(value))?;
                 self.bind(target, value, untrusted)
             }
             Stmt::Capture {
@@ -143,16 +143,16 @@ impl<'a> Renderer<'a> {
     }
 
     fn check_length(&self) -> Outcome<()> {
-        if self.out.len() > LONGEST {
+        if self.out.len() > MAX_RENDERED_BYTES {
             return Err(Fault::limit(format!(
-                "the text becomes longer than {LONGEST} bytes"
+                "the text becomes longer than {MAX_RENDERED_BYTES} bytes"
             )));
         }
         Ok(())
     }
 
     fn emit(&mut self, node: &'a Node) -> Outcome<()> {
-        let (value, untrusted) = self.watched(|it| it.eval(node))?;
+        let (value, untrusted) = self.watch_reads(|it| it.eval(node))?;
         let written = match &value {
             Value::Secret(secret) => {
                 self.out.push_str(&secret.1);
@@ -174,7 +174,7 @@ impl<'a> Renderer<'a> {
         body: &'a [Stmt],
     ) -> Outcome<()> {
         let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
-        let result = self.watched(|it| it.render_separately(|it| it.body(body)));
+        let result = self.watch_reads(|it| it.render_separately(|it| it.body(body)));
         let text = std::mem::replace(&mut self.out, outer);
         let ((), mut untrusted) = result?;
         if self.secrets > secrets {
@@ -183,7 +183,7 @@ impl<'a> Renderer<'a> {
         }
         let mut value = Value::str(text);
         if let Some(filter) = filter {
-            let (filtered, also) = self.watched(|it| it.filter_chain(filter, value))?;
+            let (filtered, also) = self.watch_reads(|it| it.filter_chain(filter, value))?;
             (value, untrusted) = (filtered, untrusted || also);
         }
         match (target, filter) {
@@ -205,7 +205,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn for_loop(&mut self, stmt: &'a For) -> Outcome<()> {
-        let (source, untrusted) = self.watched(|it| it.eval(&stmt.iter))?;
+        let (source, untrusted) = self.watch_reads(|it| it.eval(&stmt.iter))?;
         self.rounds(stmt, (&source, untrusted), 0)
     }
 
@@ -221,7 +221,7 @@ impl<'a> Renderer<'a> {
         let mut items = items.map_err(|fault| fault.with_span(&stmt.iter.span))?;
         let outer = self.locals.len();
         if let Some(condition) = &stmt.condition {
-            items = self.chosen(stmt, condition, items, untrusted)?;
+            items = self.filter_items(stmt, condition, items, untrusted)?;
         }
         if stmt.recursive {
             self.loops.push((stmt, depth));
@@ -246,7 +246,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// Returns the items that satisfy the condition of a loop.
-    fn chosen(
+    fn filter_items(
         &mut self,
         stmt: &'a For,
         condition: &'a Node,
@@ -293,14 +293,14 @@ impl<'a> Renderer<'a> {
                 Ok(())
             }
             NodeKind::Attr(owner, name) => self.set_attribute(owner, name, value, untrusted),
-            _ => Err(Fault::unsupported("assigning to this").with_span(&target.span)),
+            _ => Err(Fault::unsupported_python("assigning to this").with_span(&target.span)),
         }
     }
 
     /// Applies `upper` or `upper | trim` to captured text.
     fn filter_chain(&mut self, node: &'a Node, input: Value<'a>) -> Outcome<Value<'a>> {
         let NodeKind::Filter(apply) = &node.kind else {
-            return Err(Fault::unsupported("this filter"));
+            return Err(Fault::unsupported_python("this filter"));
         };
         let input = match &apply.input {
             Some(inner) => self.filter_chain(inner, input)?,

@@ -44,7 +44,7 @@ fn call<'a>(tool: &'a ToolInfo, telegram: &'a TelegramOptions, by_model: bool) -
     }
 }
 
-fn injected(tool: &ToolInfo, by_model: bool, arguments: Value) -> Value {
+fn inject_chat(tool: &ToolInfo, by_model: bool, arguments: Value) -> Value {
     let Value::Object(mut arguments) = arguments else {
         unreachable!()
     };
@@ -58,7 +58,7 @@ fn a_parameter_with_the_name_of_a_chat_is_filled_in() {
     for name in ["chat_id", "chatId", "chat-id", "ChatID", "telegram_chat_id"] {
         let tool = sender(name, &json!({"type": "string"}));
         assert_eq!(
-            injected(&tool, false, json!({})),
+            inject_chat(&tool, false, json!({})),
             json!({name: "4711"}),
             "{name}"
         );
@@ -70,17 +70,17 @@ fn a_parameter_with_the_name_of_a_chat_is_filled_in() {
         ("chat_id", json!({"type": "boolean"})),
     ] {
         let tool = sender(name, &schema);
-        assert_eq!(injected(&tool, true, json!({})), json!({}), "{name}");
+        assert_eq!(inject_chat(&tool, true, json!({})), json!({}), "{name}");
     }
     let schema = json!({"properties": {"chat": {"type": "string"}}});
     let chat = json!({"chat": "4711"});
     let named = tool("desk", "telegram_send", schema.clone());
-    assert_eq!(injected(&named, false, json!({})), chat);
+    assert_eq!(inject_chat(&named, false, json!({})), chat);
     let served = tool("my-telegram", "send", schema);
-    assert_eq!(injected(&served, false, json!({})), chat);
+    assert_eq!(inject_chat(&served, false, json!({})), chat);
     let vague = tool("desk", "telegram_send_message", json!({"type": "object"}));
     assert_eq!(
-        injected(&vague, false, json!({})),
+        inject_chat(&vague, false, json!({})),
         json!({"chat_id": "4711"})
     );
 }
@@ -105,7 +105,7 @@ fn an_id_stays_and_anything_else_is_replaced() {
         (json!("@news"), false, false, false),
     ] {
         let is_replaced = |tool: &ToolInfo, by_model: bool| {
-            let after = injected(tool, by_model, json!({"chat_id": given}));
+            let after = inject_chat(tool, by_model, json!({"chat_id": given}));
             assert!(
                 after["chat_id"] == given || after["chat_id"] == "4711",
                 "{after}"
@@ -132,13 +132,16 @@ fn an_id_stays_and_anything_else_is_replaced() {
 fn a_chat_that_narrows_a_search_is_left_out() {
     let mut search = sender("chat_id", &json!({"type": "string"}));
     search.annotations.read_only_hint = Some(true);
-    assert_eq!(injected(&search, true, json!({})), json!({}));
+    assert_eq!(inject_chat(&search, true, json!({})), json!({}));
     let made_up = json!({"chat_id": "the chat of the user, whichever"});
-    assert_eq!(injected(&search, true, made_up), json!({"chat_id": "4711"}));
+    assert_eq!(
+        inject_chat(&search, true, made_up),
+        json!({"chat_id": "4711"})
+    );
     let schema = json!({"required": ["chat_id"], "properties": {"chat_id": {}}});
     search.input_schema = Arc::new(schema);
     assert_eq!(
-        injected(&search, true, json!({})),
+        inject_chat(&search, true, json!({})),
         json!({"chat_id": "4711"})
     );
 }

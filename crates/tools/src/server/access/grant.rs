@@ -139,7 +139,7 @@ impl Access {
         issuer
             .manager
             .configure_client(client.config(self.url.as_str()))?;
-        issuer.granted.save(stored(known)?).await?;
+        issuer.granted.save(to_library_form(known)?).await?;
         match issuer.manager.refresh_token().await {
             Ok(_) => {
                 let now = (self.environment.now)();
@@ -230,7 +230,7 @@ fn check_endpoints(metadata: &AuthorizationMetadata) -> Result<(), AuthError> {
 }
 
 /// Converts a stored sign-in to the form of the protocol library.
-fn stored(known: &Credentials) -> Result<StoredCredentials, AuthError> {
+fn to_library_form(known: &Credentials) -> Result<StoredCredentials, AuthError> {
     let tokens = json!({
         "access_token": known.access_token,
         "token_type": "bearer",

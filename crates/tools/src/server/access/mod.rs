@@ -157,7 +157,7 @@ impl Access {
     async fn read(&self, held: &mut CachedSignIn) -> Result<(), AuthError> {
         let (vault, server) = (self.environment.vault.clone(), self.server.clone());
         let version = vault.version(&server);
-        let loaded = blocking(move || vault.load(&server)).await?;
+        let loaded = run_blocking(move || vault.load(&server)).await?;
         // A token must only be sent to the server that it was granted for; the configured URL may have
         // changed.
         let loaded = loaded.filter(|found| found.url == self.url.as_str());
@@ -187,7 +187,7 @@ impl Access {
     ) -> Result<(), AuthError> {
         let (vault, server) = (self.environment.vault.clone(), self.server.clone());
         let stored = credentials.clone();
-        let version = blocking(move || {
+        let version = run_blocking(move || {
             vault.save(&server, &stored)?;
             Ok(vault.version(&server))
         });
@@ -204,7 +204,7 @@ impl Access {
         scopes: &[String],
     ) -> Result<Option<Secret>, AuthError> {
         let vault = self.environment.vault.clone();
-        let _alone = blocking(move || vault.lock()).await?;
+        let _alone = run_blocking(move || vault.lock()).await?;
         self.read(held).await?;
         let other = held.credentials.as_ref().filter(|found| {
             Some(found.access_token.as_str()) != sent && scopes.is_empty() && self.is_fresh(found)
@@ -267,7 +267,7 @@ fn union(one: &[String], other: &[String]) -> Vec<String> {
 }
 
 /// Runs slow work, such as access to a keyring, without blocking other tasks.
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, AuthError> {
     match tokio::task::spawn_blocking(work).await {

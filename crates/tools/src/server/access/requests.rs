@@ -18,9 +18,9 @@ use rmcp::transport::auth::{
 use crate::address::{is_link_local, is_private};
 
 /// The timeout of a request.
-const PATIENCE: Duration = Duration::from_secs(20);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest response, in bytes.
-const MOST_BYTES: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 
 /// The HTTP client for the sign-in to one MCP server.
 pub(super) struct AuthorizationClient {
@@ -32,7 +32,7 @@ impl AuthorizationClient {
     pub(super) fn new(url: &Url) -> Result<Self, AuthError> {
         let server = Arc::new(Neighbourhood::new(url));
         let client = deft_http::client()
-            .timeout(PATIENCE)
+            .timeout(REQUEST_TIMEOUT)
             .dns_resolver(server.clone())
             .build()?;
         Ok(Self { client, server })
@@ -51,8 +51,8 @@ impl AuthorizationClient {
         }
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await? {
-            if body.len() + chunk.len() > MOST_BYTES {
-                return Err(format!("the answer is larger than {MOST_BYTES} bytes").into());
+            if body.len() + chunk.len() > MAX_BYTES {
+                return Err(format!("the answer is larger than {MAX_BYTES} bytes").into());
             }
             body.extend_from_slice(&chunk);
         }

@@ -11,7 +11,7 @@ use crate::sign_in::Credentials;
 /// The client name under which deft registers.
 const NAME: &str = "deft";
 /// The maximum length of an authorization server's error in a message, in characters.
-const MOST_REASON: usize = 300;
+const MAX_REASON_LEN: usize = 300;
 
 /// A sign-in that waits for a person.
 pub(crate) struct SignInAttempt {
@@ -135,7 +135,7 @@ fn query(url: &str, name: &str) -> Option<String> {
 )]
 pub(crate) fn attempt_failure(server: &str, error: &AuthError) -> Failure {
     let failed = |class: FailureClass, reason: String| {
-        let reason: String = reason.chars().take(MOST_REASON).collect();
+        let reason: String = reason.chars().take(MAX_REASON_LEN).collect();
         Failure::new(class, format!("signing in to `{server}` failed: {reason}"))
     };
     match error {

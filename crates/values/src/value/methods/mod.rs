@@ -104,5 +104,5 @@ pub fn call<'a>(
 
 #[cold]
 fn unsupported_method(receiver: &Value<'_>, name: &str) -> Fault {
-    Fault::unsupported(format!("the method `{name}` of '{}'", receiver.type_name()))
+    Fault::unsupported_python(format!("the method `{name}` of '{}'", receiver.type_name()))
 }

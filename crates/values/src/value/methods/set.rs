@@ -31,7 +31,7 @@ pub(super) fn call<'a>(
         _ => return Ok(None),
     };
     let mut result = receiver.clone();
-    for other in args.unnamed(name)? {
+    for other in args.take_positional(name)? {
         result = sets(op, &result, &other, budget)?;
     }
     Ok(Some(result))

@@ -144,11 +144,11 @@ fn replace<'a>(text: &Text<'a>, args: Args<'a>, budget: &Budget) -> Outcome<Valu
         Some(count) => usize::try_from(args::size(&count)?).unwrap_or(usize::MAX),
         None => usize::MAX,
     };
-    replaced(text, old, new, most, budget).map(Value::Str)
+    replace_occurrences(text, old, new, most, budget).map(Value::Str)
 }
 
 /// Replaces up to `most` occurrences.
-pub(crate) fn replaced<'a>(
+pub(crate) fn replace_occurrences<'a>(
     text: &Text<'a>,
     old: &str,
     new: &str,
@@ -206,14 +206,14 @@ fn justify<'a>(text: &Text<'a>, name: &str, args: Args<'a>, budget: &Budget) -> 
     let width = usize::try_from(width).unwrap_or(0);
     budget.make(width.saturating_mul(fill.len_utf8()))?;
     Ok(match name {
-        "center" => Value::str(centered(text, width, fill)),
+        "center" => Value::str(center(text, width, fill)),
         "ljust" => Value::str(spec::pad(text, fill, '<', width)),
         _ => Value::str(spec::pad(text, fill, '>', width)),
     })
 }
 
 /// `str.center`, which puts an extra blank on the left if the width is odd.
-pub(crate) fn centered(text: &str, width: usize, fill: char) -> String {
+pub(crate) fn center(text: &str, width: usize, fill: char) -> String {
     let missing = width.saturating_sub(char_len(text));
     let left = missing / 2 + (missing & width & 1);
     let mut out: String = std::iter::repeat_n(fill, left).collect();

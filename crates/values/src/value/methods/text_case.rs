@@ -10,16 +10,16 @@ pub(super) fn convert<'a>(text: &Text<'a>, name: &str) -> Outcome<Value<'a>> {
     let converted = match name {
         "lower" => text.to_lowercase(),
         "upper" => text.to_uppercase(),
-        "swapcase" if text.is_ascii() => text.chars().map(swapped).collect(),
-        "casefold" => folded(text)?,
-        "capitalize" => capitalized(text)?,
-        "title" => titled(text)?,
-        _ => return Err(Fault::unsupported(format!("`{name}` on this text"))),
+        "swapcase" if text.is_ascii() => text.chars().map(swap_case).collect(),
+        "casefold" => fold_case(text)?,
+        "capitalize" => capitalize(text)?,
+        "title" => title_case(text)?,
+        _ => return Err(Fault::unsupported_python(format!("`{name}` on this text"))),
     };
     Ok(Value::str(converted))
 }
 
-fn swapped(c: char) -> char {
+fn swap_case(c: char) -> char {
     if c.is_ascii_lowercase() {
         c.to_ascii_uppercase()
     } else {
@@ -27,12 +27,14 @@ fn swapped(c: char) -> char {
     }
 }
 
-fn folded(text: &str) -> Outcome<String> {
+fn fold_case(text: &str) -> Outcome<String> {
     let plain = |c: char| c.is_ascii() || !has_case(c);
     if text.chars().all(plain) {
         return Ok(text.to_ascii_lowercase());
     }
-    Err(Fault::unsupported("`casefold` on letters beyond ASCII"))
+    Err(Fault::unsupported_python(
+        "`casefold` on letters beyond ASCII",
+    ))
 }
 
 fn has_case(c: char) -> bool {
@@ -40,7 +42,7 @@ fn has_case(c: char) -> bool {
 }
 
 /// Returns the text with its first character in title case and the rest in lower case.
-pub(crate) fn capitalized(text: &str) -> Outcome<String> {
+pub(crate) fn capitalize(text: &str) -> Outcome<String> {
     let mut chars = text.chars();
     let Some(first) = chars.next() else {
         return Ok(String::new());
@@ -57,12 +59,12 @@ fn title_char(c: char) -> Outcome<char> {
         (Some(upper), None) if !matches!(c, '\u{1c4}'..='\u{1cc}' | '\u{1f1}'..='\u{1f3}' | '\u{10d0}'..='\u{10ff}') => {
             Ok(upper)
         }
-        _ => Err(Fault::unsupported(format!("title case of `{c}`"))),
+        _ => Err(Fault::unsupported_python(format!("title case of `{c}`"))),
     }
 }
 
 /// Returns the text with every letter after an uncased character in title case.
-fn titled(text: &str) -> Outcome<String> {
+fn title_case(text: &str) -> Outcome<String> {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
     for c in text.chars() {

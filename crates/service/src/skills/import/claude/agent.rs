@@ -4,7 +4,7 @@ use std::path::Path;
 
 use deft_config::Config;
 use deft_model::{Agent, Text};
-use deft_skillfile::{Moment, Place, Profile, has_errors, parse, render, slug};
+use deft_skillfile::{FileLocation, Moment, Profile, has_errors, parse, render, slug};
 use serde_json::Value;
 
 use super::page::Page;
@@ -109,12 +109,12 @@ fn texts(value: &Value) -> Vec<String> {
 
 /// Fails if the written file would not load.
 fn check(id: &str, content: &str, moment: &Moment) -> Result<(), String> {
-    let place = Place {
+    let location = FileLocation {
         file: "AGENT.md",
         folder: id,
         domain: None,
     };
-    let parsed = parse(content.as_bytes(), &place, Profile::Deft, moment);
+    let parsed = parse(content.as_bytes(), &location, Profile::Deft, moment);
     if has_errors(&parsed.diagnostics) {
         return Err(first_error(&parsed.diagnostics));
     }

@@ -28,13 +28,13 @@ pub(in crate::skills::import) struct ClaudeFile {
 /// Returns all pages below a folder, by path.
 pub(in crate::skills::import) fn find(root: &Path) -> Vec<ClaudeFile> {
     let mut found = Vec::new();
-    let place = Place {
+    let claude_folder = ClaudeFolder {
         role: root
             .file_name()
             .and_then(|name| role(&name.to_string_lossy())),
         folders: Vec::new(),
     };
-    walk(root, &place, 0, &mut found);
+    walk(root, &claude_folder, 0, &mut found);
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found
 }
@@ -59,13 +59,13 @@ fn role(folder: &str) -> Option<ClaudeRole> {
 }
 
 #[derive(Clone)]
-struct Place {
+struct ClaudeFolder {
     role: Option<ClaudeRole>,
     folders: Vec<String>,
 }
 
-impl Place {
-    fn below(&self, folder: &str) -> Self {
+impl ClaudeFolder {
+    fn enter(&self, folder: &str) -> Self {
         match (role(folder), self.role) {
             (Some(role), _) => Self {
                 role: Some(role),
@@ -81,7 +81,7 @@ impl Place {
 }
 
 /// Links are not followed: they may form cycles or lead out of the folder.
-fn walk(folder: &Path, place: &Place, depth: usize, found: &mut Vec<ClaudeFile>) {
+fn walk(folder: &Path, claude_folder: &ClaudeFolder, depth: usize, found: &mut Vec<ClaudeFile>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
@@ -99,18 +99,18 @@ fn walk(folder: &Path, place: &Place, depth: usize, found: &mut Vec<ClaudeFile>)
             Ok(_) | Err(_) => {}
         }
     }
-    if let Some(role) = place.role {
+    if let Some(role) = claude_folder.role {
         let pages = pages.into_iter().filter(|(_, name)| is_page_name(name));
         let pages = pages.map(|(path, _)| ClaudeFile {
             path,
             role,
-            folders: place.folders.clone(),
+            folders: claude_folder.folders.clone(),
         });
         found.extend(pages.filter(is_page));
     }
     for (path, name) in folders {
         if depth < MAX_DEPTH && !matches!(name.as_str(), ".git" | "node_modules") {
-            walk(&path, &place.below(&name), depth + 1, found);
+            walk(&path, &claude_folder.enter(&name), depth + 1, found);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use deft_model::Skill;
 use deft_registry::{MAX_FILE_BYTES, read_text};
-use deft_skillfile::{Document, Moment, Place, Profile, parse};
+use deft_skillfile::{Document, FileLocation, Moment, Profile, parse};
 use serde_json::{Value, json};
 
 use crate::skills::import::gather::first_error;
@@ -22,12 +22,12 @@ impl Page {
         let text = text.map_err(|problem| format!("cannot be read: {problem}"))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let text = with_description(text.trim_start_matches('\u{feff}'), &stem);
-        let place = Place {
+        let location = FileLocation {
             file: "SKILL.md",
             folder: &stem,
             domain: None,
         };
-        let parsed = parse(text.as_bytes(), &place, Profile::Deft, moment);
+        let parsed = parse(text.as_bytes(), &location, Profile::Deft, moment);
         match parsed.document {
             Some(Document::Skill(skill)) => {
                 let text = skill.text().map(|text| text.read().trim().to_owned());

@@ -150,27 +150,27 @@ mod tests {
     use super::super::lines::Crontab;
     use super::*;
 
-    fn named(command: &str) -> String {
+    fn name_command(command: &str) -> String {
         name(&Crontab::parse(&format!("* * * * * {command}\n")).jobs[0])
     }
 
     #[test]
     fn names_come_from_the_program() {
         assert_eq!(
-            named("/usr/local/bin/backup.sh -q >/dev/null 2>&1"),
+            name_command("/usr/local/bin/backup.sh -q >/dev/null 2>&1"),
             "cron-backup"
         );
-        assert_eq!(named("cd /srv/app && ./sync --all"), "cron-sync");
+        assert_eq!(name_command("cd /srv/app && ./sync --all"), "cron-sync");
         assert_eq!(
-            named("nice -n 10 /usr/bin/python3 /opt/report.py"),
+            name_command("nice -n 10 /usr/bin/python3 /opt/report.py"),
             "cron-report"
         );
-        assert_eq!(named("TZ=UTC FOO=1 certbot renew"), "cron-certbot");
+        assert_eq!(name_command("TZ=UTC FOO=1 certbot renew"), "cron-certbot");
         assert_eq!(
-            named("test -x /usr/sbin/anacron || run-parts /etc"),
+            name_command("test -x /usr/sbin/anacron || run-parts /etc"),
             "cron-run-parts"
         );
-        assert_eq!(named("'::'"), "cron-job");
+        assert_eq!(name_command("'::'"), "cron-job");
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Part {
     pub(super) fn template(&self, filter: &str) -> String {
         match self {
             Self::Text(text) => escape(text),
-            Self::Path(path) => format!("{{{{ {}{filter} }}}}", path.dotted()),
+            Self::Path(path) => format!("{{{{ {}{filter} }}}}", path.format_dotted()),
         }
     }
 }
@@ -112,18 +112,18 @@ pub(super) fn python(value: &Value, scope: &dyn Scope, subscripts: bool) -> Resu
     let parts = parts(value, scope)?;
     let shown = |path: &DataPath| {
         if subscripts {
-            path.subscripted()
+            path.format_subscripts()
         } else {
-            path.dotted()
+            path.format_dotted()
         }
     };
     Ok(match parts.as_slice() {
         [] => "\"\"".to_owned(),
-        [Part::Text(text)] => quoted(text),
+        [Part::Text(text)] => quote_python(text),
         [Part::Path(path)] => shown(path),
         many => {
             let terms = many.iter().map(|part| match part {
-                Part::Text(text) => quoted(text),
+                Part::Text(text) => quote_python(text),
                 Part::Path(path) => format!("str({})", shown(path)),
             });
             terms.collect::<Vec<_>>().join(" + ")
@@ -138,7 +138,7 @@ pub(super) fn literal(value: &Value) -> String {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => quoted(text),
+        Value::String(text) => quote_python(text),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(literal).collect();
             format!("[{}]", items.join(", "))
@@ -146,32 +146,32 @@ pub(super) fn literal(value: &Value) -> String {
         Value::Object(entries) => {
             let entries = entries.iter();
             let entries =
-                entries.map(|(key, value)| format!("{}: {}", quoted(key), literal(value)));
+                entries.map(|(key, value)| format!("{}: {}", quote_python(key), literal(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
     }
 }
 
 /// Formats a string as a Python literal; JSON and Python use the same escapes.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_python(text: &str) -> String {
     Value::from(text).to_string()
 }
 
 impl DataPath {
     /// Formats the path as `step.body.name`, with subscripts for names that are not identifiers. A missing
     /// name evaluates to nothing.
-    fn dotted(&self) -> String {
+    fn format_dotted(&self) -> String {
         let key = |key: &Key| match key {
             Key::Name(name) if is_identifier(name) => format!(".{name}"),
-            Key::Name(name) => format!("[{}]", quoted(name)),
+            Key::Name(name) => format!("[{}]", quote_python(name)),
             Key::Index(at) => format!("[{at}]"),
         };
         self.step.clone() + &self.keys.iter().map(key).collect::<String>()
     }
 
-    fn subscripted(&self) -> String {
+    fn format_subscripts(&self) -> String {
         let key = |key: &Key| match key {
-            Key::Name(name) => format!("[{}]", quoted(name)),
+            Key::Name(name) => format!("[{}]", quote_python(name)),
             Key::Index(at) => format!("[{at}]"),
         };
         self.step.clone() + &self.keys.iter().map(key).collect::<String>()
@@ -188,7 +188,7 @@ pub(super) fn whole(data: &Data) -> Result<String, String> {
                 step: id.clone(),
                 keys: keys.collect(),
             };
-            Ok(path.subscripted())
+            Ok(path.format_subscripts())
         }
         Data::Ambiguous => Err("it reads the data of branches that meet".to_owned()),
     }
@@ -218,13 +218,13 @@ fn path(code: &str, scope: &dyn Scope) -> Result<DataPath, String> {
             is_shell,
         } => Ok(DataPath {
             step: id.clone(),
-            keys: located(keys, *below, *is_shell),
+            keys: locate_keys(keys, *below, *is_shell),
         }),
     }
 }
 
 /// Converts the keys to those of the result of deft's step.
-fn located(mut keys: Vec<Key>, below: Option<&'static str>, is_shell: bool) -> Vec<Key> {
+fn locate_keys(mut keys: Vec<Key>, below: Option<&'static str>, is_shell: bool) -> Vec<Key> {
     if is_shell && keys.first() == Some(&Key::Name("exitCode".to_owned())) {
         keys[0] = Key::Name("exit_code".to_owned());
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::code;
 use super::document::Node;
 use super::expression::{
-    Data, Part, Scope, literal, parts, python, quoted, template, templates, whole,
+    Data, Part, Scope, literal, parts, python, quote_python, template, templates, whole,
 };
 
 /// A step, and the place of the node's data in its result.
@@ -242,7 +242,11 @@ fn fields(node: &Node<'_>, scope: &dyn Scope) -> Result<Vec<String>, String> {
         if name.contains(['.', '[']) {
             return Err(format!("its field `{name}` is inside another one"));
         }
-        Ok(format!("{}: {}", quoted(name), python(value, scope, true)?))
+        Ok(format!(
+            "{}: {}",
+            quote_python(name),
+            python(value, scope, true)?
+        ))
     };
     let fields: Vec<String> = current
         .chain(older)

@@ -95,13 +95,13 @@ fn round<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Val
     };
     match whole {
         Some(whole) => operate::binary(BinaryOp::Divide, &Value::Int(whole), &factor, budget),
-        None => Err(Fault::unsupported("rounding a float of this size")),
+        None => Err(Fault::unsupported_python("rounding a float of this size")),
     }
 }
 
 /// Writes JSON like Jinja2: sorted keys, ASCII only, and no characters that could end a script element.
 fn dump(value: &Value<'_>, indent: Option<usize>, budget: &Budget) -> Outcome<String> {
-    let json = sorted(value.to_open_json()?);
+    let json = sort_keys(value.to_open_json()?);
     let mut out = String::new();
     let mut writer = Writer {
         out: &mut out,
@@ -112,7 +112,7 @@ fn dump(value: &Value<'_>, indent: Option<usize>, budget: &Budget) -> Outcome<St
     Ok(out)
 }
 
-fn sorted(value: serde_json::Value) -> serde_json::Value {
+fn sort_keys(value: serde_json::Value) -> serde_json::Value {
     let mut value = value;
     value.sort_all_objects();
     value

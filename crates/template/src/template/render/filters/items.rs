@@ -37,7 +37,7 @@ pub(super) fn apply<'a>(
             let attribute = args::text(&attribute, "the name")?;
             let found = member::field(value, attribute);
             found.unwrap_or_else(|| {
-                member::missing(attribute.to_string(), MissingReason::Member, None)
+                member::missing_member(attribute.to_string(), MissingReason::Member, None)
             })
         }
         "batch" => batch(value, args, budget)?,
@@ -55,7 +55,9 @@ pub(super) fn apply<'a>(
 }
 
 fn edge<'a>(name: &str, item: Option<Value<'a>>) -> Value<'a> {
-    item.unwrap_or_else(|| member::missing(format!("{name} item"), MissingReason::Empty, None))
+    item.unwrap_or_else(|| {
+        member::missing_member(format!("{name} item"), MissingReason::Empty, None)
+    })
 }
 
 fn join<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {

@@ -44,7 +44,7 @@ pub(in crate::template) fn apply<'a>(
             },
         },
     };
-    found.ok_or_else(|| Fault::unsupported(format!("the filter `{name}`")))
+    found.ok_or_else(|| Fault::unsupported_python(format!("the filter `{name}`")))
 }
 
 /// `default(fallback, boolean)`: the only filter that accepts missing values.
@@ -64,7 +64,7 @@ fn default<'a>(value: Value<'a>, args: Args<'a>) -> Outcome<Value<'a>> {
 
 /// The function `range`.
 pub(super) fn range(args: Args<'_>) -> Outcome<Value<'_>> {
-    let values = args.unnamed("range")?;
+    let values = args.take_positional("range")?;
     let bounds: Vec<i64> = values.iter().map(args::size).collect::<Outcome<_>>()?;
     match bounds[..] {
         [end] => Ok(Value::Range(0, end, 1)),
@@ -89,7 +89,9 @@ pub(super) fn dict(mut args: Args<'_>) -> Outcome<Value<'_>> {
         }
         Some(other) => {
             other.usable()?;
-            return Err(Fault::unsupported("`dict` on anything but a mapping"));
+            return Err(Fault::unsupported_python(
+                "`dict` on anything but a mapping",
+            ));
         }
     }
     for (name, value) in named {

@@ -3,7 +3,7 @@
 use deft_values::args::{self, Args};
 use deft_values::ast::BinaryOp;
 use deft_values::budget::Budget;
-use deft_values::compare::{self, Order, ordered};
+use deft_values::compare::{self, Order, compare_order};
 use deft_values::sort::sort;
 use deft_values::table::Set;
 use deft_values::{Fault, Outcome};
@@ -38,7 +38,7 @@ pub(super) fn apply<'a>(
             let attribute = args.positional.remove(0);
             choose(name, value, args, Some(&attribute), budget)?
         }
-        "sort" => sorted(value, args, budget)?,
+        "sort" => sort_values(value, args, budget)?,
         "dictsort" => dictsort(value, args, budget)?,
         "unique" => unique(value, args, budget)?,
         "min" | "max" => extreme(name, value, args, budget)?,
@@ -125,7 +125,7 @@ fn fold<'a>(value: Value<'a>, case_sensitive: bool, budget: &Budget) -> Outcome<
     }
 }
 
-fn sorted<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {
+fn sort_values<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<Value<'a>> {
     let params = ["reverse", "case_sensitive", "attribute"];
     let [reverse, case, attribute] = bind("sort", args, params, 0)?;
     let (reverse, case) = (flag(reverse)?, flag(case)?);
@@ -216,7 +216,7 @@ fn extreme<'a>(
     for item in all(value, budget)? {
         let rank = fold(optional(&item, attribute.as_ref())?, case, budget)?;
         let better = match &best {
-            Some((leader, _)) => ordered(order, &rank, leader, budget)?,
+            Some((leader, _)) => compare_order(order, &rank, leader, budget)?,
             None => true,
         };
         if better {
@@ -225,7 +225,7 @@ fn extreme<'a>(
     }
     match best {
         Some((_, item)) => Ok(item),
-        None => Ok(member::missing(
+        None => Ok(member::missing_member(
             format!("{name}imum"),
             MissingReason::Empty,
             None,

@@ -25,7 +25,7 @@ pub(super) fn apply<'a>(
             let Value::Str(text) = soft(value, budget)? else {
                 return Ok(None);
             };
-            Value::str(titled(&text))
+            Value::str(title_case(&text))
         }
         "trim" => {
             let [chars] = bind(name, args, ["chars"], 0)?;
@@ -75,7 +75,7 @@ fn words(text: &str) -> usize {
 }
 
 /// Capitalizes every word; words are separated by blanks, `-` and brackets.
-fn titled(text: &str) -> String {
+fn title_case(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
     for c in text.chars() {
@@ -174,7 +174,7 @@ fn truncate<'a>(value: &Value<'a>, args: &Args<'a>, budget: &Budget) -> Outcome<
         None => "...".to_owned(),
     };
     let Value::Str(text) = value else {
-        return Err(Fault::unsupported("`truncate` on anything but text"));
+        return Err(Fault::unsupported_python("`truncate` on anything but text"));
     };
     if char_len(text) <= length.saturating_add(leeway) {
         return Ok(value.clone());
@@ -199,24 +199,24 @@ fn urlencode<'a>(value: &Value<'a>, budget: &Budget) -> Outcome<Value<'a>> {
         Value::Dict(dict) => pairs(dict, &mut parts, budget)?,
         Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::None => {
             let text = show::to_str(value, budget)?;
-            return Ok(Value::str(quoted(&text, true)));
+            return Ok(Value::str(percent_encode(&text, true)));
         }
-        _ => return Err(Fault::unsupported("`urlencode` on this value")),
+        _ => return Err(Fault::unsupported_python("`urlencode` on this value")),
     }
     Ok(Value::str(operate::join("&", &parts, budget)?))
 }
 
 fn pairs<'a>(dict: &Dict<'a>, parts: &mut Vec<Text<'a>>, budget: &Budget) -> Outcome<()> {
     for (key, value) in dict.iter() {
-        let key = quoted(&show::to_str(&key, budget)?, false);
-        let value = quoted(&show::to_str(&value, budget)?, false);
+        let key = percent_encode(&show::to_str(&key, budget)?, false);
+        let value = percent_encode(&show::to_str(&value, budget)?, false);
         parts.push(Text::Own(format!("{key}={value}").into()));
     }
     Ok(())
 }
 
 /// Percent-encodes text. With `path`, slashes are kept; otherwise blanks become `+`.
-fn quoted(text: &str, path: bool) -> String {
+fn percent_encode(text: &str, path: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

@@ -23,7 +23,7 @@ use crate::prepare::SCHEDULING;
 use crate::tool_names::{SKILL_RUN, USE_SKILL};
 
 /// Maximum number of characters of arguments in a question.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// The consequences of a call.
 #[derive(Default)]
@@ -66,7 +66,7 @@ pub(super) struct PlannedQuestion {
 
 impl Agents {
     /// Returns the consequences of a call. The error says why the call is forbidden.
-    pub(super) fn caused(
+    pub(super) fn consequences_of_call(
         &self,
         authority: &Authority,
         info: &ToolInfo,
@@ -85,10 +85,10 @@ impl Agents {
         }
         match args {
             Some(args) if tool == SKILL_RUN || tool == USE_SKILL => {
-                self.caused_by_run(authority, args, depth)
+                self.consequences_of_run(authority, args, depth)
             }
-            Some(args) if schedules => self.caused_by_storing(authority, tool, args, depth),
-            Some(args) if tool == DELETE => match self.out_of_reach(authority, tool, args) {
+            Some(args) if schedules => self.consequences_of_storing(authority, tool, args, depth),
+            Some(args) if tool == DELETE => match self.refuse_target(authority, tool, args) {
                 Some(out) => Err(out),
                 None => Ok(Consequences::default()),
             },
@@ -102,7 +102,7 @@ impl Agents {
         }
     }
 
-    fn caused_by_run(
+    fn consequences_of_run(
         &self,
         authority: &Authority,
         args: &Object,
@@ -121,7 +121,7 @@ impl Agents {
                 authority.agent
             ));
         }
-        let mut caused = Consequences::default();
+        let mut consequences = Consequences::default();
         let mut planned = Vec::new();
         if let Ok(pinned) = self.library.pin_loaded(&loaded) {
             let inside = inside(&authority.agreed_for(&pinned.revision), skill);
@@ -130,36 +130,36 @@ impl Agents {
             let grants = self.grants.of_skill(id);
             let granted = |call: &PlannedCall<'_>| is_granted(&grants, id, &pinned.revision, call);
             let plan = &pinned.plan;
-            self.planned(&inside, plan, &granted, &mut seen, depth, &mut planned)?;
-            caused.revision = Some(pinned.revision);
+            self.collect_planned(&inside, plan, &granted, &mut seen, depth, &mut planned)?;
+            consequences.revision = Some(pinned.revision);
         }
-        planned.iter().for_each(|call| caused.add(&call.tool));
-        caused.unknown = authority.approve.iter().any(|pattern| fits(pattern, id));
+        planned.iter().for_each(|call| consequences.add(&call.tool));
+        consequences.unknown = authority.approve.iter().any(|pattern| fits(pattern, id));
         // The name and flags of a command are those of its tool, so they need no list of calls.
         if !planned.is_empty() && !is_command(skill) {
             let given = args.get("inputs").and_then(Value::as_object);
             let given = given.filter(|given| !given.is_empty());
             let given = given.map_or_else(String::new, |given| format!(" with {}", brief(given)));
             let calls = list(&planned);
-            caused.question = Some(format!("Run `{id}`{given}, which calls {calls}?"));
+            consequences.question = Some(format!("Run `{id}`{given}, which calls {calls}?"));
         }
-        Ok(caused)
+        Ok(consequences)
     }
 
-    fn caused_by_storing(
+    fn consequences_of_storing(
         &self,
         authority: &Authority,
         tool: &str,
         args: &Object,
         depth: u32,
     ) -> Result<Consequences, String> {
-        if let Some(out) = self.out_of_reach(authority, tool, args) {
+        if let Some(out) = self.refuse_target(authority, tool, args) {
             return Err(out);
         }
         // Disabling a skill has no consequences. Arguments that cannot be read are refused by the tool
         // itself, with a list of all mistakes.
         let only_off = tool == UPDATE && is_only_off(&target(args).1);
-        let described = self.described(tool, args).filter(|_| !only_off);
+        let described = self.described_skill(tool, args).filter(|_| !only_off);
         let Some(skill) = described else {
             return Ok(Consequences::default());
         };
@@ -170,11 +170,11 @@ impl Agents {
             ));
         }
         let planned = self.stored_calls(authority, &skill, depth)?;
-        let mut caused = Consequences::default();
-        planned.iter().for_each(|call| caused.add(&call.tool));
+        let mut consequences = Consequences::default();
+        planned.iter().for_each(|call| consequences.add(&call.tool));
         if !planned.is_empty() {
             let (name, calls) = (&skill.name, list(&planned));
-            caused.question = Some(match tool {
+            consequences.question = Some(match tool {
                 "queue_task" => format!("Queue the job `{name}`, which calls {calls}?"),
                 UPDATE => format!(
                     "Change the skill `{name}`? On every run it will call {calls} without asking"
@@ -184,11 +184,11 @@ impl Agents {
                 ),
             });
         }
-        Ok(caused)
+        Ok(consequences)
     }
 
     /// Returns the skill that a call would store, change or queue.
-    fn described(&self, tool: &str, args: &Object) -> Option<Skill> {
+    fn described_skill(&self, tool: &str, args: &Object) -> Option<Skill> {
         let record = match tool {
             "queue_task" => deft_records::job(args).ok()?,
             UPDATE => {
@@ -288,7 +288,7 @@ impl Agents {
 
     /// Collects the calls of a plan, and of the skills it runs, that need a person's approval. Calls of the
     /// plan itself that are `granted` do not.
-    fn planned(
+    fn collect_planned(
         &self,
         authority: &Authority,
         plan: &Arc<Plan>,
@@ -329,7 +329,7 @@ impl Agents {
             };
             if let Ok(pinned) = self.library.pin_loaded(&loaded) {
                 let inside = inside(authority, &loaded.skill);
-                self.planned(&inside, &pinned.plan, &|_| false, seen, depth, found)?;
+                self.collect_planned(&inside, &pinned.plan, &|_| false, seen, depth, found)?;
             }
         }
         Ok(())
@@ -389,5 +389,5 @@ fn list(planned: &[PlannedQuestion]) -> String {
 /// Returns the part of the arguments that fits into a question.
 pub(super) fn brief(args: &Object) -> String {
     let text = serde_json::to_string(args).unwrap_or_default();
-    clip(&text, MOST_SHOWN)
+    clip(&text, MAX_SHOWN_CHARS)
 }

@@ -9,16 +9,16 @@ use deft_registry::discovery::ServedSkill;
 use deft_registry::{Snapshot, discovery};
 use deft_tools::{RemoteSkill, ToolInfo};
 
-use crate::need::Occasion;
+use crate::model_choice::ChosenModel;
+use crate::need::MessageContext;
 use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
-use crate::voice::ChosenModel;
 use crate::{Agents, need, offers};
 
 /// Maximum number of characters of the list of skills in the `skill` tool.
 const SKILL_TOOL_CHARS: usize = 12_000;
 
 /// The tools and skills that an agent may use.
-pub(super) struct Reach {
+pub(super) struct AllowedTools {
     pub(super) tools: Vec<Offer>,
     /// Tools on the shelf, offered after the agent looks them up.
     pub(super) shelf: Vec<ShelfTool>,
@@ -58,27 +58,27 @@ impl Plan {
 
 impl Agents {
     /// Returns what an agent may use in a chat, and the names of tools that it is not always offered.
-    pub(super) fn chat_reach(
+    pub(super) fn tools_for_chat(
         &self,
-        voice: &ChosenModel,
+        chosen: &ChosenModel,
         snapshot: &Snapshot,
-        occasion: &Occasion<'_>,
-    ) -> (Reach, Vec<String>) {
-        let agent = &voice.agent;
-        let without = not_for(voice);
+        context: &MessageContext<'_>,
+    ) -> (AllowedTools, Vec<String>) {
+        let agent = &chosen.agent;
+        let without = not_for(chosen);
         let all = self.router.list();
         let patterns = agent.tools.as_ref().unwrap_or(&self.options.tools);
         let needed = patterns.iter().any(|pattern| pattern == Agent::NEEDED);
-        let room = self.options.offer_tokens.min(voice.tool_tokens);
+        let room = self.options.offer_tokens.min(chosen.tool_tokens);
         let few = || offers::are_few(&all, &without, room);
         let plan = if needed && !few() {
-            as_needed(patterns, snapshot, occasion, &all)
+            as_needed(patterns, snapshot, context, &all)
         } else {
             // The order of tools is constant as long as all of them fit, so that a provider can cache them.
-            let limited = voice.tool_tokens < u64::MAX;
-            let tight = limited && !offers::are_few(&all, &without, voice.tool_tokens);
-            let needed = || need::needed_tools(occasion, snapshot, &all);
-            all_at_once(patterns, occasion, tight.then(needed))
+            let limited = chosen.tool_tokens < u64::MAX;
+            let tight = limited && !offers::are_few(&all, &without, chosen.tool_tokens);
+            let needed = || need::needed_tools(context, snapshot, &all);
+            all_at_once(patterns, context, tight.then(needed))
         };
         let approve = self.approvals(agent);
         let wish = offers::ToolSelection {
@@ -88,23 +88,23 @@ impl Agents {
             without: &without,
             approve: &approve,
         };
-        let mut choice = offers::matching(all, &wish);
-        let chars = voice.skill_chars(SKILL_TOOL_CHARS);
-        offer_skill_tool(&mut choice.tools, snapshot, agent, occasion, chars);
-        let no_room = offers::fit(&mut choice.tools, voice.tool_tokens, plan.keep);
+        let mut choice = offers::apply_selection(all, &wish);
+        let chars = chosen.skill_chars(SKILL_TOOL_CHARS);
+        offer_skill_tool(&mut choice.tools, snapshot, agent, context, chars);
+        let no_room = offers::fit(&mut choice.tools, chosen.tool_tokens, plan.keep);
         let left_out = no_room.iter().map(|shelved| shelved.tool.clone()).collect();
         // The `skill` tool lists the skills of its own agent, so it cannot be described by a lookup.
         let again = no_room.into_iter().filter(|shelved| shelved.tool != SKILL);
         choice.shelf.extend(again);
-        let others = others(&choice, &plan, occasion);
-        let reach = Reach {
+        let others = others(&choice, &plan, context);
+        let allowed = AllowedTools {
             tools: choice.tools,
             shelf: choice.shelf,
-            skills: skills_of(agent, snapshot, occasion.served),
+            skills: skills_of(agent, snapshot, context.served),
             left_out,
             limit: plan.limit(),
         };
-        (reach, others)
+        (allowed, others)
     }
 }
 
@@ -112,17 +112,17 @@ impl Agents {
 fn as_needed(
     patterns: &[String],
     snapshot: &Snapshot,
-    occasion: &Occasion<'_>,
+    context: &MessageContext<'_>,
     all: &[ToolInfo],
 ) -> Plan {
-    let playbooks = occasion.playbooks;
-    let core = need::core(occasion.entries).into_iter();
+    let playbooks = context.playbooks;
+    let core = need::core(context.entries).into_iter();
     let mut first: Vec<String> = core.chain(playbooks.tools()).map(str::to_owned).collect();
     let keep = first.len();
-    first.extend(need::needed_tools(occasion, snapshot, all));
+    first.extend(need::needed_tools(context, snapshot, all));
     Plan {
         may_use: vec![EVERYTHING.to_owned()],
-        offered: named(patterns),
+        offered: named_patterns(patterns),
         first,
         keep,
     }
@@ -130,12 +130,16 @@ fn as_needed(
 
 /// Offers all that the patterns name. If there is little room, `needed` tools come first, because the last
 /// ones are dropped.
-fn all_at_once(patterns: &[String], occasion: &Occasion<'_>, needed: Option<Vec<String>>) -> Plan {
-    let mut offered = named(patterns);
+fn all_at_once(
+    patterns: &[String],
+    context: &MessageContext<'_>,
+    needed: Option<Vec<String>>,
+) -> Plan {
+    let mut offered = named_patterns(patterns);
     if patterns.iter().any(|pattern| pattern == Agent::NEEDED) {
         offered.push(EVERYTHING.to_owned());
     }
-    let forced = occasion.playbooks.tools();
+    let forced = context.playbooks.tools();
     let keep = forced.len();
     let first = forced.into_iter().chain(OWN).map(str::to_owned);
     let mut first: Vec<String> = first.collect();
@@ -150,7 +154,7 @@ fn all_at_once(patterns: &[String], occasion: &Occasion<'_>, needed: Option<Vec<
 }
 
 /// Returns the patterns without `needed` and without the agent's own tools, which follow from its skills.
-fn named(patterns: &[String]) -> Vec<String> {
+fn named_patterns(patterns: &[String]) -> Vec<String> {
     let mut named = patterns.to_vec();
     named.retain(|pattern| pattern != Agent::NEEDED && !OWN.contains(&pattern.as_str()));
     named
@@ -158,12 +162,12 @@ fn named(patterns: &[String]) -> Vec<String> {
 
 /// Returns the tools that an agent does not get: tools for skills if it may use none, and tools that call
 /// commands if it is in command mode.
-fn not_for(voice: &ChosenModel) -> Vec<&'static str> {
+fn not_for(chosen: &ChosenModel) -> Vec<&'static str> {
     let mut without: Vec<&str> = Vec::new();
-    if !voice.agent.allow_skills {
+    if !chosen.agent.allow_skills {
         without.extend(super::AGENT_TOOLS);
     }
-    if voice.mode == Mode::Cmd {
+    if chosen.mode == Mode::Cmd {
         without.extend(FOR_COMMANDS);
     }
     without
@@ -171,10 +175,10 @@ fn not_for(voice: &ChosenModel) -> Vec<&'static str> {
 
 /// Returns the names of tools that are offered depending on the message. Currently offered ones are listed
 /// too, so that the list is the same for every message.
-fn others(choice: &offers::Choice, plan: &Plan, occasion: &Occasion<'_>) -> Vec<String> {
+fn others(choice: &offers::Choice, plan: &Plan, context: &MessageContext<'_>) -> Vec<String> {
     let mut names: Vec<String> = choice.shelf.iter().map(|it| it.name.clone()).collect();
     if !plan.may_use.is_empty() {
-        let core = need::core(occasion.entries);
+        let core = need::core(context.entries);
         let always = |tool: &str| {
             let mut patterns = plan.offered.iter();
             core.contains(&tool) || patterns.any(|pattern| fits(pattern, tool))
@@ -205,18 +209,18 @@ fn offer_skill_tool(
     tools: &mut Vec<Offer>,
     snapshot: &Snapshot,
     agent: &Agent,
-    occasion: &Occasion<'_>,
+    context: &MessageContext<'_>,
     chars: usize,
 ) {
     let Some(at) = tools.iter().position(|offer| offer.tool == SKILL) else {
         return;
     };
     let is_available = |skill: &Skill| {
-        let mut listed = occasion.entries.skills.iter();
+        let mut listed = context.entries.skills.iter();
         !skill.keywords.is_empty() || listed.any(|entry| *entry.name == *skill.id.as_str())
     };
-    let ids: Vec<String> = occasion.served.iter().map(RemoteSkill::id).collect();
-    let served: Vec<_> = (occasion.served.iter().zip(&ids))
+    let ids: Vec<String> = context.served.iter().map(RemoteSkill::id).collect();
+    let served: Vec<_> = (context.served.iter().zip(&ids))
         .map(|(skill, id)| ServedSkill {
             id,
             server: &skill.server,

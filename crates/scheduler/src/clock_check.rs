@@ -1,4 +1,4 @@
-//! Detection of a wrong clock: one that jumps while deft is up, one that disagrees with the newest run when
+//! Detection of a wrong clock: one that jumps while deft is running, one that disagrees with the newest run when
 //! deft starts, and one that was ahead and caused slots to be decided before their time.
 //!
 //! A host that slept looks like a clock that was set, so the messages name both. Not here: any correction.
@@ -17,7 +17,7 @@ use crate::{Scheduler, readable_timing};
 const SLACK: SignedDuration = SignedDuration::from_mins(5);
 
 /// A forward jump or gap longer than this is reported, because people may miss the slots it skips.
-const FAR: SignedDuration = SignedDuration::from_hours(24);
+const MAX_JUMP: SignedDuration = SignedDuration::from_hours(24);
 
 /// How the store disagrees with the clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Scheduler {
     pub async fn check_clock(&self) -> Result<ClockCheck, Error> {
         let limit = self.now().saturating_add(SLACK);
         let limit = limit.unwrap_or(Timestamp::MAX);
-        let newest = self.last_sign().await?.filter(|at| *at > limit);
+        let newest = self.last_activity().await?.filter(|at| *at > limit);
         Ok(ClockCheck {
             newest,
             ahead: self.skills_ahead(limit).await?,
@@ -82,7 +82,7 @@ impl Scheduler {
 
 impl Scheduler {
     /// Returns when the newest run ended, or was admitted if it has not ended; `None` without runs.
-    pub(crate) async fn last_sign(&self) -> Result<Option<Timestamp>, Error> {
+    pub(crate) async fn last_activity(&self) -> Result<Option<Timestamp>, Error> {
         let newest = RunFilter {
             limit: Some(1),
             ..RunFilter::default()
@@ -95,23 +95,23 @@ impl Scheduler {
 
 /// The clock and the running time of this process, read at the same moment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct ClockReading {
     now: Timestamp,
-    lived: Duration,
+    uptime: Duration,
 }
 
-impl Pulse {
+impl ClockReading {
     /// Takes the first reading. The newest run covers the time before it.
-    pub(crate) fn new(now: Timestamp, lived: Duration) -> Self {
-        Self { now, lived }
+    pub(crate) fn new(now: Timestamp, uptime: Duration) -> Self {
+        Self { now, uptime }
     }
 
     /// Takes a reading, and returns how much further the clock has moved than real time since the last one.
-    pub(crate) fn beat(&mut self, now: Timestamp, lived: Duration) -> SignedDuration {
-        let passed = SignedDuration::try_from(lived.saturating_sub(self.lived));
+    pub(crate) fn advance(&mut self, now: Timestamp, uptime: Duration) -> SignedDuration {
+        let passed = SignedDuration::try_from(uptime.saturating_sub(self.uptime));
         let passed = passed.unwrap_or(SignedDuration::MAX);
         let by_clock = now.duration_since(self.now);
-        *self = Self { now, lived };
+        *self = Self { now, uptime };
         by_clock.saturating_sub(passed)
     }
 }
@@ -119,7 +119,7 @@ impl Pulse {
 /// The warning about a jump of the clock; `missed` slots were stored as missed after it. `None` if the jump
 /// is too small.
 pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
-    if by > FAR {
+    if by > MAX_JUMP {
         let by = words(by);
         return Some(format!(
             "the clock jumped forward by {by}: the host slept, or its clock is wrong; {} recorded \
@@ -138,7 +138,7 @@ pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
 /// with the newest run.
 pub(crate) fn about_start(last: Timestamp, now: Timestamp, missed: u64) -> Option<String> {
     let gap = now.duration_since(last);
-    if gap > FAR && missed > 0 {
+    if gap > MAX_JUMP && missed > 0 {
         let gap = words(gap);
         return Some(format!(
             "the newest run is {gap} old: deft was not running, or the clock is wrong; {} recorded \
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_jump_is_what_the_clock_went_further_than_time() {
-        let mut pulse = Pulse::new(NOON, Duration::from_mins(1));
+        let mut clock_reading = ClockReading::new(NOON, Duration::from_mins(1));
         let at = |hours| NOON + SignedDuration::from_hours(hours);
         let hours = |n: u64| Duration::from_hours(n) + Duration::from_mins(1);
         let looks = [
@@ -188,7 +188,7 @@ mod tests {
             (at(90), hours(31)),
             (at(89), hours(31)),
         ];
-        let jumps = looks.map(|(now, lived)| pulse.beat(now, lived).as_hours());
+        let jumps = looks.map(|(now, uptime)| clock_reading.advance(now, uptime).as_hours());
         assert_eq!(jumps, [0, 59, -1]);
     }
 

@@ -129,7 +129,7 @@ impl ModelConfig {
             let hint = format!("set it, or change `llm.{name}.api_key`");
             Failure::new(FailureClass::Auth, message)
                 .hint(hint)
-                .blocked()
+                .mark_blocked()
         })?;
         Ok(secret.expose().to_owned())
     }
@@ -139,7 +139,7 @@ impl ModelConfig {
         let message = format!("it is not complete: `llm.{name}.{key}` is not set");
         Failure::new(FailureClass::Invalid, message)
             .hint(format!("`deft config set llm.{name}.{key} {example}`"))
-            .blocked()
+            .mark_blocked()
     }
 }
 
@@ -210,7 +210,7 @@ impl BudgetConfig {
 impl Reader<'_> {
     pub(super) fn models(&self) -> Vec<ModelConfig> {
         let model = |(name, fields)| ModelConfig { name, fields };
-        self.named(&["llm"]).into_iter().map(model).collect()
+        self.named_tables(&["llm"]).into_iter().map(model).collect()
     }
 
     /// Reads the `[agent]` section, and settings of other sections that apply to agents.
@@ -248,7 +248,7 @@ impl Reader<'_> {
                 .and_then(|word| ExhaustedAction::from_word(&word))
                 .unwrap_or(ExhaustedAction::Pause),
         };
-        let agents = self.named(&["budget", "agents"]).into_iter();
+        let agents = self.named_tables(&["budget", "agents"]).into_iter();
         let agents = agents.map(|(name, fields)| (name, watch(&fields, all.on_exhausted)));
         BudgetConfig {
             all,

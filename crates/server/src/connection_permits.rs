@@ -1,4 +1,4 @@
-//! Limit on the number of connections. When all places are taken, a new connection evicts the one that has
+//! Limit on the number of connections. When all permits are taken, a new connection evicts the one that has
 //! been idle longest, so a client that opens connections and sends nothing does not keep others out.
 
 use std::collections::BTreeMap;
@@ -11,21 +11,21 @@ use hyper::body::{Frame, SizeHint};
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// Places of all connections.
-pub(crate) struct Places {
+/// Permits of all connections.
+pub(crate) struct ConnectionPermits {
     most: usize,
-    state: Mutex<PlaceTable>,
+    state: Mutex<PermitTable>,
 }
 
 #[derive(Default)]
-struct PlaceTable {
+struct PermitTable {
     taken: usize,
     /// Idle connections, longest idle first.
     idle: BTreeMap<u64, CancellationToken>,
     next: u64,
 }
 
-impl PlaceTable {
+impl PermitTable {
     fn add_idle(&mut self, evicted: &CancellationToken) -> u64 {
         self.next += 1;
         self.idle.insert(self.next, evicted.clone());
@@ -33,15 +33,15 @@ impl PlaceTable {
     }
 }
 
-/// Place of one connection, which is idle at first.
-pub(crate) struct Place {
-    places: Arc<Places>,
+/// Permit of one connection, which is idle at first.
+pub(crate) struct ConnectionPermit {
+    permits: Arc<ConnectionPermits>,
     /// Key in the table of idle connections; `None` while a request is in flight.
     idle: Mutex<Option<u64>>,
     evicted: CancellationToken,
 }
 
-impl Places {
+impl ConnectionPermits {
     pub(crate) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
             most,
@@ -49,8 +49,8 @@ impl Places {
         })
     }
 
-    /// Takes a place. Returns `None` if all connections have requests in flight.
-    pub(crate) fn take(self: &Arc<Self>) -> Option<Place> {
+    /// Takes a permit. Returns `None` if all connections have requests in flight.
+    pub(crate) fn take(self: &Arc<Self>) -> Option<ConnectionPermit> {
         let mut state = self.state.lock();
         if state.taken < self.most {
             state.taken += 1;
@@ -60,23 +60,23 @@ impl Places {
         }
         let evicted = CancellationToken::new();
         let idle = state.add_idle(&evicted);
-        Some(Place {
-            places: Arc::clone(self),
+        Some(ConnectionPermit {
+            permits: Arc::clone(self),
             idle: Mutex::new(Some(idle)),
             evicted,
         })
     }
 }
 
-impl Place {
-    /// Waits until this place is given to another connection.
-    pub(crate) async fn lost(&self) {
+impl ConnectionPermit {
+    /// Waits until this permit is given to another connection.
+    pub(crate) async fn wait_until_lost(&self) {
         self.evicted.cancelled().await;
     }
 
     /// Marks the connection as busy until the returned mark is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> BusyMark {
-        let mut state = self.places.state.lock();
+        let mut state = self.permits.state.lock();
         if let Some(entry) = self.idle.lock().take() {
             state.idle.remove(&entry);
         }
@@ -84,9 +84,9 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut state = self.places.state.lock();
+        let mut state = self.permits.state.lock();
         if let Some(entry) = self.idle.lock().take() {
             state.idle.remove(&entry);
         }
@@ -98,11 +98,11 @@ impl Drop for Place {
 }
 
 /// Marks a connection as busy, until dropped.
-pub(crate) struct BusyMark(Arc<Place>);
+pub(crate) struct BusyMark(Arc<ConnectionPermit>);
 
 impl Drop for BusyMark {
     fn drop(&mut self) {
-        let mut state = self.0.places.state.lock();
+        let mut state = self.0.permits.state.lock();
         if !self.0.evicted.is_cancelled() {
             let entry = state.add_idle(&self.0.evicted);
             *self.0.idle.lock() = Some(entry);
@@ -148,12 +148,12 @@ mod tests {
 
     #[test]
     fn the_connection_that_was_idle_longest_makes_room() {
-        let places = Places::new(2);
-        let take = || places.take().map(Arc::new);
+        let permits = ConnectionPermits::new(2);
+        let take = || permits.take().map(Arc::new);
         let (first, second) = (take().unwrap(), take().unwrap());
         let busy = first.begin();
         let third = take().unwrap();
-        let lost = |place: &Arc<Place>| place.evicted.is_cancelled();
+        let lost = |permit: &Arc<ConnectionPermit>| permit.evicted.is_cancelled();
         assert_eq!((lost(&first), lost(&second)), (false, true));
         drop(second);
         let other = third.begin();
@@ -162,9 +162,9 @@ mod tests {
         let fourth = take().unwrap();
         assert_eq!((lost(&first), lost(&third)), (true, false));
         drop((first, other, third));
-        assert_eq!(places.state.lock().taken, 1);
+        assert_eq!(permits.state.lock().taken, 1);
         drop(fourth);
-        let state = places.state.lock();
+        let state = permits.state.lock();
         assert_eq!((state.taken, state.idle.len()), (0, 0));
     }
 }

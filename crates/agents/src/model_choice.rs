@@ -1,4 +1,4 @@
-//! Voices: an agent with its model, its model, and how much text fits into the model's context.
+//! Chooses the model of an agent, and computes the limits of its prompts.
 
 use deft_agent::Mode;
 use deft_agent::prompt::Caps;
@@ -37,51 +37,51 @@ impl ChosenModel {
 
 impl Agents {
     /// Returns an agent and its model.
-    pub(crate) fn voice(&self, agent_id: &str) -> Result<ChosenModel, Failure> {
-        self.chat_voice(agent_id, None)
+    pub(crate) fn choose_model(&self, agent_id: &str) -> Result<ChosenModel, Failure> {
+        self.choose_model_for_chat(agent_id, None)
     }
 
-    /// Like [`voice`](Self::voice), with a model that a person chose.
-    pub(crate) fn chat_voice(
+    /// Like [`choose_model`](Self::choose_model), with a model that a person chose.
+    pub(crate) fn choose_model_for_chat(
         &self,
         agent_id: &str,
         model: Option<&str>,
     ) -> Result<ChosenModel, Failure> {
-        let agent = self.speaker(agent_id)?;
+        let agent = self.agent_or_default(agent_id)?;
         let model = match model {
             Some(name) if self.models().options(name).is_some() => name.to_owned(),
             Some(name) => return Err(unknown_model(name, "the chat")),
             None => self.model_of(&agent)?,
         };
-        Ok(self.voice_of(agent, model))
+        Ok(self.with_limits(agent, model))
     }
 
     /// Returns the model of an agent, or of the default agent.
     pub fn model_for(&self, agent: Option<&str>) -> Result<String, Failure> {
         let agent = agent.unwrap_or(&self.options.default);
-        self.voice(agent).map(|voice| voice.model)
+        self.choose_model(agent).map(|chosen| chosen.model)
     }
 
-    /// Like [`voice`](Self::voice), for a fired skill. A missing model is like a missing tool: the skill is
+    /// Like [`choose_model`](Self::choose_model), for a fired skill. A missing model is like a missing tool: the skill is
     /// not at fault, and the run waits for it.
-    pub(super) fn fired_voice(&self, agent_id: &str) -> Result<ChosenModel, Failure> {
-        let agent = self.speaker(agent_id)?;
-        let model = self.model_of(&agent).map_err(Failure::blocked)?;
-        Ok(self.voice_of(agent, model))
+    pub(super) fn choose_model_for_run(&self, agent_id: &str) -> Result<ChosenModel, Failure> {
+        let agent = self.agent_or_default(agent_id)?;
+        let model = self.model_of(&agent).map_err(Failure::mark_blocked)?;
+        Ok(self.with_limits(agent, model))
     }
 
     /// Checks that an agent, or the default agent, has a model.
     pub fn check_model(&self, agent: Option<&str>) -> Result<(), Failure> {
         let agent = agent.unwrap_or(&self.options.default);
-        self.voice(agent).map(drop)
+        self.choose_model(agent).map(drop)
     }
 
     /// Whether a skill of this agent has a model.
     pub fn has_model(&self, agent_id: &str) -> bool {
-        self.fired_voice(agent_id).is_ok()
+        self.choose_model_for_run(agent_id).is_ok()
     }
 
-    fn speaker(&self, agent_id: &str) -> Result<Agent, Failure> {
+    fn agent_or_default(&self, agent_id: &str) -> Result<Agent, Failure> {
         match self.agent_definition(agent_id) {
             Some(agent) => Ok(agent),
             // A broken file may contain a restriction, so no default replaces it.
@@ -91,7 +91,7 @@ impl Agents {
         }
     }
 
-    fn voice_of(&self, agent: Agent, model: String) -> ChosenModel {
+    fn with_limits(&self, agent: Agent, model: String) -> ChosenModel {
         let models = self.models();
         let options = models.options(&model);
         let calls_tools = options.is_none_or(|options| options.tools);

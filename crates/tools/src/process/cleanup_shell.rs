@@ -100,14 +100,14 @@ fn start() -> Option<(u32, ChildStdin)> {
     Some((pid, stdin))
 }
 
-/// Returns the heir of this process.
+/// Returns the cleanup shell of this process.
 fn ours() -> &'static Arc<Mutex<CleanupShell>> {
     static OURS: OnceLock<Arc<Mutex<CleanupShell>>> = OnceLock::new();
     OURS.get_or_init(Arc::default)
 }
 
-/// Whether a process is the heir, which is never an orphan.
-pub(super) fn is_heir(pid: u32) -> bool {
+/// Whether a process is the cleanup shell, which is never an orphan.
+pub(super) fn is_cleanup_shell(pid: u32) -> bool {
     ours().lock().pid == pid
 }
 
@@ -116,34 +116,34 @@ pub(super) fn is_heir(pid: u32) -> bool {
 #[derive(Debug)]
 pub(super) struct CleanupEntry {
     id: Option<String>,
-    heir: Arc<Mutex<CleanupShell>>,
+    shell: Arc<Mutex<CleanupShell>>,
 }
 
 impl CleanupEntry {
     /// Registers the group of a child that was just started, and all processes with its variable;
     /// registers nothing if `group` is 0.
     pub(super) fn new(group: u32, marker: &str) -> Self {
-        Self::to(ours(), (group != 0).then(|| format!("{group}:{marker}")))
+        Self::new_entry(ours(), (group != 0).then(|| format!("{group}:{marker}")))
     }
 
     /// Registers one process.
     pub(super) fn of_process(process: &Process) -> Self {
-        Self::to(ours(), Some(format!("p{}.{}", process.pid, process.began)))
+        Self::new_entry(ours(), Some(format!("p{}.{}", process.pid, process.began)))
     }
 
-    fn to(heir: &Arc<Mutex<CleanupShell>>, id: Option<String>) -> Self {
+    fn new_entry(shell: &Arc<Mutex<CleanupShell>>, id: Option<String>) -> Self {
         if let Some(id) = &id {
-            heir.lock().tell(&format!("+{id}\n"));
+            shell.lock().tell(&format!("+{id}\n"));
         }
-        let heir = heir.clone();
-        Self { id, heir }
+        let shell = shell.clone();
+        Self { id, shell }
     }
 }
 
 impl Drop for CleanupEntry {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
-            self.heir.lock().tell(&format!("-{id}\n"));
+            self.shell.lock().tell(&format!("-{id}\n"));
         }
     }
 }
@@ -167,11 +167,11 @@ mod tests {
 
     #[test]
     fn what_is_left_ends_with_the_pipe_and_nothing_else() {
-        let heir: Arc<Mutex<CleanupShell>> = Arc::default();
+        let shell: Arc<Mutex<CleanupShell>> = Arc::default();
         let mut children: Vec<Child> = (0..4).map(|_| sleeper()).collect();
         let bequests: Vec<_> = children
             .iter()
-            .map(|child| CleanupEntry::to(&heir, Some(format!("{}:none", child.id()))))
+            .map(|child| CleanupEntry::new_entry(&shell, Some(format!("{}:none", child.id()))))
             .collect();
         for (place, bequest) in bequests.into_iter().enumerate() {
             if place % 2 == 0 {
@@ -182,7 +182,7 @@ mod tests {
             }
         }
         // Closes the pipe, as the kernel does when the process ends.
-        heir.lock().stdin.take();
+        shell.lock().stdin.take();
         for place in [1, 3] {
             assert_eq!(children[place].wait().unwrap().signal(), Some(9));
             let mut output = children[place].stdout.take().unwrap();
