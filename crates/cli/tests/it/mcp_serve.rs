@@ -83,6 +83,12 @@ fn tools_have_schemas_and_annotations() {
             "skill",
             "get_skill",
             "use_skill",
+            "dispatch_agent",
+            "fact_save",
+            "fact_list",
+            "fact_delete",
+            "conversation_list",
+            "conversation_read",
             "run_list",
             "run_show",
             "run_cancel",
@@ -102,12 +108,19 @@ fn tools_have_schemas_and_annotations() {
             assert!(hints["readOnlyHint"].is_boolean(), "{tool:#}");
             assert!(hints["destructiveHint"].is_boolean(), "{tool:#}");
             assert!(hints["idempotentHint"].is_boolean(), "{tool:#}");
+            assert!(hints["openWorldHint"].is_boolean(), "{tool:#}");
         }
         let tool = |name: &str| {
             let mut all = list["tools"].as_array().unwrap().iter();
             all.find(|tool| tool["name"] == name).unwrap().clone()
         };
         assert_eq!(tool("run_show")["annotations"]["readOnlyHint"], true);
+        // What they run may do anything, each time they are called.
+        for name in ["skill_run", "use_skill", "dispatch_agent", "queue_task"] {
+            let anything = json!({"readOnlyHint": false, "destructiveHint": true,
+                "idempotentHint": false, "openWorldHint": true});
+            assert_eq!(tool(name)["annotations"], anything, "{name}");
+        }
         assert_eq!(
             tool("memory_delete_skill")["annotations"]["destructiveHint"],
             true
@@ -122,6 +135,36 @@ fn tools_have_schemas_and_annotations() {
             who,
             &json!({"type": "string", "description": "Whom to greet"})
         );
+    }
+}
+
+/// Whether structured content has one of the sets of keys that an output schema requires.
+fn is_described(content: &Value, schema: &Value) -> bool {
+    let has = |keys: &Value| {
+        let mut keys = keys.as_array().unwrap().iter();
+        keys.all(|key| content.get(key.as_str().unwrap()).is_some())
+    };
+    let mut alternatives = schema["anyOf"].as_array().unwrap().iter();
+    let mut known = content.as_object().unwrap().keys();
+    alternatives.any(|one| has(&one["required"]))
+        && known.all(|key| schema["properties"].get(key).is_some())
+}
+
+#[test]
+fn a_run_and_a_page_match_the_schema_of_their_tool() {
+    let world = world();
+    for mut client in McpClient::both(&world) {
+        let list = client.request("tools/list", json!({}));
+        let mut tools = list["tools"].as_array().unwrap().iter();
+        let tool = tools.find(|tool| tool["name"] == "skill_run").unwrap();
+        for (skill, inputs, key) in [
+            ("mail.greet", json!({"who": "Ada"}), "outputs"),
+            ("email.send", json!({"help": true}), "result"),
+        ] {
+            let content = client.value("skill_run", json!({"skill": skill, "inputs": inputs}));
+            assert!(content.get(key).is_some(), "{content:#}");
+            assert!(is_described(&content, &tool["outputSchema"]), "{content:#}");
+        }
     }
 }
 

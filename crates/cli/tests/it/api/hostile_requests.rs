@@ -58,6 +58,40 @@ fn smuggled_requests_pass_the_guard_on_their_own() {
     daemon.stop();
 }
 
+/// Without a length, the size of a body is only known while it arrives.
+#[test]
+fn a_body_without_a_length_is_limited_too() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let head = |path: &str| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+            api.address, api.token
+        )
+    };
+    let piece = format!("{:x}\r\n{}\r\n", 1 << 20, " ".repeat(1 << 20));
+    for (path, pieces, code) in [
+        ("/api/v1/runs", 3, "invalid_input"),
+        ("/api/v1/runs", 4, "body_too_large"),
+        ("/mcp", 4, "body_too_large"),
+    ] {
+        let mut stream = api.connect();
+        stream.write_all(head(path).as_bytes()).unwrap();
+        for _ in 0..pieces {
+            stream.write_all(piece.as_bytes()).unwrap();
+        }
+        stream.write_all(b"1\r\n{\r\n0\r\n\r\n").unwrap();
+        let mut said = Vec::new();
+        drop(stream.read_to_end(&mut said));
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains(code), "{path}: {said}");
+        assert_served(&api);
+    }
+    daemon.stop();
+}
+
 /// Ambiguous paths and heads. The token is valid, so a refusal can only be due to the trick.
 #[test]
 fn paths_and_heads_that_play_tricks_are_refused() {

@@ -16,18 +16,25 @@ pub(super) struct McpHttp<'a> {
     api: &'a Api,
     /// The session, in the era with sessions.
     session: Option<String>,
+    version: &'a str,
     next: u64,
 }
 
 impl<'a> McpHttp<'a> {
     /// Creates a client with a session.
     pub(super) fn legacy(api: &'a Api) -> Self {
+        Self::with_version(api, LEGACY)
+    }
+
+    /// Creates a client with a session of this revision.
+    pub(super) fn with_version(api: &'a Api, version: &'a str) -> Self {
         let mut client = Self {
             api,
             session: None,
+            version,
             next: 0,
         };
-        let params = json!({"protocolVersion": LEGACY, "capabilities": {},
+        let params = json!({"protocolVersion": version, "capabilities": {},
             "clientInfo": {"name": "tester", "version": "1"}});
         let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
         let reply = api.post_with("/mcp", &hello, &[ACCEPT]);
@@ -37,6 +44,7 @@ impl<'a> McpHttp<'a> {
             "{}",
             String::from_utf8_lossy(&reply.body)
         );
+        assert_eq!(message_of(&reply)["result"]["protocolVersion"], version);
         client.session = reply.header("mcp-session-id").map(str::to_owned);
         let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         let headers = client.headers("notifications/initialized", &json!({}));
@@ -52,6 +60,7 @@ impl<'a> McpHttp<'a> {
         Self {
             api,
             session: None,
+            version: MODERN,
             next: 0,
         }
     }
@@ -94,10 +103,10 @@ impl<'a> McpHttp<'a> {
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
         if let Some(session) = &self.session {
             add("Mcp-Session-Id", session);
-            add("MCP-Protocol-Version", LEGACY);
+            add("MCP-Protocol-Version", self.version);
             return headers;
         }
-        add("MCP-Protocol-Version", MODERN);
+        add("MCP-Protocol-Version", self.version);
         add("Mcp-Method", method);
         if let Some(name) = params["name"].as_str().or_else(|| params["uri"].as_str()) {
             add("Mcp-Name", name);

@@ -1,4 +1,4 @@
-//! Streams of `/mcp` end when their token is revoked.
+//! Clients of `/mcp` in every revision, and streams that end when their token is revoked.
 
 use serde_json::json;
 
@@ -7,6 +7,7 @@ use super::client::Api;
 use super::lasting::with_token;
 use super::mcp_http::{EventStream, McpHttp};
 use crate::daemon::{Daemon, used_home};
+use crate::mcp_client::LEGACY;
 
 /// Opens the stream of a session, and one of `subscriptions/listen`.
 fn open(api: &Api) -> [EventStream; 2] {
@@ -39,6 +40,25 @@ fn streams_of_mcp_end_when_their_token_is_revoked() {
     world.write("home/skills/note.yaml", NOTE);
     for stream in &mut kept {
         stream.until("notifications/prompts/list_changed");
+    }
+    daemon.stop();
+}
+
+#[test]
+fn every_revision_is_spoken_at_one_address() {
+    let world = used_home();
+    world.write("home/skills/note.yaml", NOTE);
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let versions = ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY];
+    let clients = versions.map(|version| McpHttp::with_version(&api, version));
+    for mut client in clients.into_iter().chain([McpHttp::modern(&api)]) {
+        let tools = client.ask("tools/list", json!({}));
+        assert!(tools["result"]["tools"].as_array().unwrap().len() > 10);
+        let arguments = json!({"skill": "note", "inputs": {"text": "hi"}});
+        let params = json!({"name": "skill_run", "arguments": arguments});
+        let run = client.ask("tools/call", params);
+        assert_eq!(run["result"]["isError"], false, "{run:#}");
     }
     daemon.stop();
 }

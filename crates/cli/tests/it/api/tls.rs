@@ -64,12 +64,18 @@ impl Client {
         })
     }
 
-    /// Sends a request on the open connection. The response has a length.
     fn get(&mut self, world: &World, host: &str, path: &str) -> Reply {
         let token = world.read("home/token");
-        let token = token.trim();
-        let head =
-            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n");
+        self.send(
+            host,
+            path,
+            &format!("Authorization: Bearer {}\r\n", token.trim()),
+        )
+    }
+
+    /// Sends a request on the open connection. The response has a length.
+    fn send(&mut self, host: &str, path: &str, headers: &str) -> Reply {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n");
         self.stream.write_all(head.as_bytes()).unwrap();
         let mut answer = Vec::new();
         let mut byte = [0];
@@ -134,6 +140,7 @@ fn other_machines_are_served_with_a_certificate() {
     let open = [
         ("DEFT__SERVER__LISTEN", "0.0.0.0:0"),
         ("DEFT__SERVER__HOSTS", "[\"deft.example.com\"]"),
+        ("DEFT__TELEMETRY__OPEN_METRICS", "true"),
     ];
     let daemon = Daemon::with(&world, &[], &[&ENCRYPTED[..], &open].concat());
     let state: Value = serde_json::from_str(&world.read("home/server.json")).unwrap();
@@ -151,6 +158,30 @@ fn other_machines_are_served_with_a_certificate() {
         let host = format!("{host}:{port}");
         assert_eq!(client.get(&world, &host, "/api/v1/runs").status, status);
     }
+    // Metrics without a token are for programs on the same machine.
+    let host = format!("localhost:{port}");
+    assert_eq!(client.send(&host, "/metrics", "").status, 401);
+    assert_eq!(client.get(&world, &host, "/metrics").status, 200);
+    daemon.stop();
+}
+
+#[test]
+fn a_handshake_that_does_not_end_is_given_up() {
+    let world = used_home();
+    let cert = renew(&world, 2090);
+    let limit = [("DEFT__SERVER__REQUEST_TIMEOUT", "1s")];
+    let daemon = Daemon::with(&world, &[], &[&ENCRYPTED[..], &limit].concat());
+    let port = port(&world);
+    for begun in [&b""[..], b"\x16\x03\x01"] {
+        let mut slow = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        slow.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
+        slow.write_all(begun).unwrap();
+        let mut said = Vec::new();
+        slow.read_to_end(&mut said).unwrap();
+    }
+    let mut client = Client::connect(port, &cert).unwrap();
+    let host = format!("localhost:{port}");
+    assert_eq!(client.get(&world, &host, "/api/v1/runs").status, 200);
     daemon.stop();
 }
 
