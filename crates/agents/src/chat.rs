@@ -7,6 +7,7 @@ use deft_agent::{CATALOG_TOOL, Classification, Mode, Offer, Setup};
 use deft_base::read_or_log;
 use deft_library::Entries;
 use deft_model::{Agent, Authority, Failure};
+use deft_registry::Snapshot;
 use deft_store::{FactFilter, RunRow};
 use deft_tools::RemoteSkill;
 use serde_json::Value;
@@ -89,15 +90,7 @@ impl Agents {
             .iter()
             .map(|offer| offer.spec.clone())
             .collect();
-        let texts: Vec<(String, String, String)> = classified
-            .matched
-            .iter()
-            .filter_map(|found| {
-                let skill = &snapshot.find(&found.id)?.skill;
-                let text = skill.text()?.read().into_owned();
-                Some((found.id.clone(), found.reason(), text))
-            })
-            .collect();
+        let texts = playbook_texts(&classified, snapshot);
         let playbooks: Vec<PlaybookText<'_>> = texts
             .iter()
             .map(|(id, why, text)| PlaybookText { id, why, text })
@@ -227,6 +220,17 @@ fn lacks(allowed: &AllowedTools) -> Vec<&'static str> {
     };
     let named = [SKILL, GET_SKILL, CATALOG_TOOL].into_iter();
     named.filter(|tool| !has(tool)).collect()
+}
+
+/// The texts of the playbooks that a message matches, each with its id and the reason for the match.
+fn playbook_texts(matched: &Classification, skills: &Snapshot) -> Vec<(String, String, String)> {
+    let matched = matched.matched.iter();
+    let texts = matched.filter_map(|found| {
+        let skill = &skills.find(&found.id)?.skill;
+        let text = skill.text()?.read().into_owned();
+        Some((found.id.clone(), found.reason(), text))
+    });
+    texts.collect()
 }
 
 /// Returns notes about a prompt: which playbooks are in it, and what was left out.

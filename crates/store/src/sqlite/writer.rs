@@ -50,7 +50,7 @@ struct Shared {
     /// Entries that were passed to the thread and have not been answered.
     waiting: AtomicUsize,
     /// Whether the last group had more than one entry.
-    last_group_was_shared: AtomicBool,
+    had_company: AtomicBool,
     /// The number of committed groups.
     commits: AtomicU64,
 }
@@ -71,7 +71,7 @@ impl Writer {
                 Some(identity),
             )?),
             waiting: AtomicUsize::new(0),
-            last_group_was_shared: AtomicBool::new(false),
+            had_company: AtomicBool::new(false),
             commits: AtomicU64::new(0),
         });
         let theirs = Arc::clone(&shared);
@@ -181,7 +181,7 @@ pub(super) fn own_thread() -> bool {
 impl Shared {
     /// Writes an entry on this thread if no other entry is being written or waits; otherwise returns it.
     fn write_alone(&self, entry: Box<dyn Entry>) -> Option<Box<dyn Entry>> {
-        if self.last_group_was_shared.load(Ordering::Relaxed)
+        if self.had_company.load(Ordering::Relaxed)
             || self.waiting.load(Ordering::Relaxed) > 0
         {
             return Some(entry);
@@ -243,7 +243,7 @@ impl Shared {
         let mut group = Vec::with_capacity(GROUP);
         while let Some(first) = self.next(entries) {
             group.push(first);
-            if self.last_group_was_shared.load(Ordering::Relaxed) {
+            if self.had_company.load(Ordering::Relaxed) {
                 // The callers of the last group are about to send their next requests. Letting them run once
                 // makes groups larger, at no cost for a single caller.
                 std::thread::yield_now();
@@ -252,7 +252,7 @@ impl Shared {
                 return;
             };
             group.extend(entries.try_iter().take(GROUP - 1));
-            self.last_group_was_shared
+            self.had_company
                 .store(group.len() > 1, Ordering::Relaxed);
             let failed = connection.write(&mut group).err();
             self.count(failed.is_none());
