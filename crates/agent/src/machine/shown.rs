@@ -8,7 +8,7 @@
 //! Not here: the explanation of the frame (the prompt), secrets (they are removed before).
 
 use deft_command::{CommandResult, CommandStatus};
-use deft_model::{Choice, Failure, ProblemCode};
+use deft_model::{Choice, Failure, ProblemCode, value_text};
 use serde_json::Value;
 
 use super::state::{Call, CallEnd, Target};
@@ -26,7 +26,7 @@ const MADE: &str = "[already done before your last answer; not repeated]";
 /// of the result itself are shown.
 pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (String, bool) {
     match end {
-        CallEnd::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
+        CallEnd::Value(value) if is_page(call) => (cut(&value_text(value), most).join(""), false),
         CallEnd::Told {
             how: Interpretation::Text,
             text,
@@ -44,7 +44,7 @@ pub(super) fn shown(name: &str, call: &Call, end: &CallEnd, most: usize) -> (Str
                 let failed = result.status == CommandStatus::Error;
                 (framed(name, &result.to_string(), failed, most), failed)
             }
-            None => (framed(name, &plain(value), false, most), false),
+            None => (framed(name, &value_text(value), false, most), false),
         },
         CallEnd::Failed(failure) => (framed(name, &failed(failure), true, most), true),
     }
@@ -74,17 +74,6 @@ fn result_text(how: Interpretation, text: &str) -> String {
         Interpretation::Mistaken => format!("error (invalid): {text}"),
         Interpretation::Declined => format!("declined: {text}"),
         Interpretation::Described => format!("not made: {text}"),
-    }
-}
-
-pub(super) fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_)) => other.to_string(),
     }
 }
 
