@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_engine::CHAT_SKILL;
-use deft_model::Outage;
+use deft_model::{Cause, Outage};
 use deft_store::{SkillOrigin, SkillRow, Store};
 use deft_store_testkit::Memory;
 use serde_json::json;
@@ -123,5 +123,28 @@ async fn a_damaged_record_is_an_error_and_not_an_empty_skill() {
     assert_eq!(
         shown.unwrap_err().to_string(),
         "the record of skill `water` cannot be read: EOF while parsing an object at line 1 column 1"
+    );
+}
+
+/// The budget of a nested skill counts the agents that run outside of it, so it must not be missed.
+#[tokio::test]
+async fn a_damaged_nested_skill_is_an_error_and_not_a_missing_payer() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let outer = "name: outer\ndescription: d\nsteps:\n  - {id: inner, skill: echo}\n";
+    let world = World::with(Arc::clone(&store), &[ECHO, ("outer.yaml", outer)], |_| {});
+    let snapshot = world.engine.library().snapshot();
+    let revision = snapshot.skill("echo").unwrap().revision.to_string();
+    store.keep_revision(&revision, "{").await.unwrap();
+    let mut run = world.run("outer", json!({})).await;
+    run.key = Some(format!("{}/inner/mind#1.1", run.id));
+    run.cause = Cause::Agent;
+    // An engine that has not loaded the skill has only its stored text.
+    let later = World::with(store, &[], |_| {});
+    let payers = later.engine.agents().payers_above(&run).await;
+    assert_eq!(
+        payers.unwrap_err().to_string(),
+        format!(
+            "revision `{revision}` of skill `outer` cannot be read: EOF while parsing an object at line 1 column 1"
+        )
     );
 }
