@@ -10,6 +10,7 @@
 mod admit;
 mod agent;
 mod agent_result;
+mod answerer;
 mod ask;
 mod attention;
 mod cache;
