@@ -18,6 +18,7 @@ mod logs;
 mod mind;
 mod problem;
 mod read;
+#[cfg(test)]
 mod reference;
 mod schema;
 mod store;
