@@ -1,5 +1,8 @@
 //! Parses and formats instants and durations.
 
+use std::time::Duration;
+
+use deft_schedule::LengthError;
 use deft_wire::{Done, Failure};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -25,6 +28,17 @@ pub fn parse_day_or_instant(text: &str, zone: &TimeZone) -> Done<Timestamp> {
 /// Parses a duration such as `30d`.
 pub fn parse_duration(text: &str) -> Done<SignedDuration> {
     deft_schedule::parse_duration(text).map_err(|problem| wrong(&problem))
+}
+
+/// Parses a duration such as `2m`; a bare number is a number of seconds.
+pub fn parse_length(text: &str) -> Done<Duration> {
+    deft_schedule::parse_length(text).map_err(|problem| match problem {
+        LengthError::Words(problem) => wrong(&problem),
+        LengthError::Zero | LengthError::Seconds => {
+            let message = format!("`{text}` is not a positive number of seconds");
+            Failure::input("invalid_input", message)
+        }
+    })
 }
 
 fn wrong(problem: &deft_schedule::Error) -> Failure {

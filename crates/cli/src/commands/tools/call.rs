@@ -1,7 +1,6 @@
 //! `deft tools call`: a single call, without a run.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use deft_service::Workspace;
 use deft_service::tools::{self, CallFailure, ToolRequest, read_value};
@@ -21,7 +20,7 @@ pub(super) fn run(args: &ToolCall, workspace: &Workspace, output: &Output) -> Do
         tool: args.name.clone(),
         arguments: read_arguments(args.args.as_deref())?,
         texts: pairs.collect::<Done<_>>()?,
-        timeout: args.timeout.map(Duration::from_secs),
+        timeout: args.timeout,
     };
     let called = tools::call(workspace, request, interrupt())?;
     output.warn(called.warnings);
