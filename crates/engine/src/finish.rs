@@ -314,7 +314,16 @@ impl Inner {
                     KnownOutage::No
                 })
             }
-            _ => Ok(KnownOutage::No),
+            (
+                Outcome::Success
+                | Outcome::Error
+                | Outcome::Skipped
+                | Outcome::Missed
+                | Outcome::Blocked
+                | Outcome::Cancelled
+                | Outcome::Interrupted,
+                _,
+            ) => Ok(KnownOutage::No),
         }
     }
 

@@ -148,7 +148,16 @@ impl Machine {
                 cached: false,
                 ms: ended.ms,
             },
-            _ => return Err(misplaced(&ended.path, "has nothing to check")),
+            (
+                TryState::Idle
+                | TryState::Ready
+                | TryState::Healing { .. }
+                | TryState::Waiting { .. }
+                | TryState::Ended(_)
+                | TryState::Failed(_)
+                | TryState::Skipped,
+                _,
+            ) => return Err(misplaced(&ended.path, "has nothing to check")),
         };
         tried.held = Some(Arc::new(held));
         self.again(now, at)
