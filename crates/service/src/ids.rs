@@ -3,6 +3,7 @@
 //! Every command that takes an id uses this module, so the same words work everywhere.
 
 use deft_engine::{CHAT_SKILL, Error};
+use deft_model::clip;
 use deft_store::{RunFilter, RunRow};
 use deft_wire::model::visible;
 use deft_wire::{Done, Failure};
@@ -75,10 +76,10 @@ impl IdKind {
     /// alike.
     pub(crate) fn ambiguous(self, given: &str, candidates: &[(String, String)]) -> Failure {
         let count = candidates.len();
-        let named = candidates.iter().take(MOST_NAMED).map(|(id, about)| {
-            let about: String = about.chars().take(LONGEST).collect();
-            format!("\n  {id} ({})", visible(about.trim()))
-        });
+        let named = candidates
+            .iter()
+            .take(MOST_NAMED)
+            .map(|(id, about)| format!("\n  {id} ({})", visible(&clip(about.trim(), LONGEST))));
         let mut named: Vec<String> = named.collect();
         if count > MOST_NAMED {
             named.push("\n  …".to_owned());

@@ -2,6 +2,7 @@
 //!
 //! Not here: which tools are usable (`vet.rs`).
 
+use deft_model::clip;
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
@@ -60,7 +61,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
 /// Shortens a server's name for itself to one line of at most `MOST_NAME` characters.
 fn shortened(name: &str) -> String {
     let line = name.replace(char::is_control, " ");
-    line.chars().take(MOST_NAME).collect()
+    clip(&line, MOST_NAME)
 }
 
 async fn pages(link: &Link, mut vetting: VettedListing) -> Result<VettedListing, ServiceError> {

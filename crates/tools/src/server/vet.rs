@@ -6,6 +6,7 @@
 //!
 //! Not here: requesting listings (`listing.rs`).
 
+use deft_model::clip;
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -90,11 +91,11 @@ impl VettedListing {
     }
 
     fn disable(&mut self, name: String, reason: &str) {
-        let shown: String = self.redaction.owned(name).chars().take(MOST_NAME).collect();
+        let shown = clip(&self.redaction.owned(name), MOST_NAME);
         let reason = self.redaction.text(reason);
         self.disabled.push(DisabledTool {
             name: shown.replace(char::is_control, "?"),
-            reason: reason.chars().take(MOST_REASON).collect(),
+            reason: clip(&reason, MOST_REASON),
         });
     }
 
