@@ -44,3 +44,20 @@ pub fn parse_length(text: &str) -> Done<Duration> {
 fn wrong(problem: &deft_schedule::Error) -> Failure {
     Failure::input("invalid_input", problem.message.clone()).maybe_hint(problem.hint.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_number_is_a_length_in_seconds() {
+        let seconds = Duration::from_secs;
+        let wrong = |text: &str| parse_length(text).unwrap_err().message;
+        for (text, expected) in [("30", 30), ("30s", 30), ("2m", 120), ("1h30m", 5400)] {
+            assert_eq!(parse_length(text), Ok(seconds(expected)), "{text}");
+        }
+        assert_eq!(wrong("0"), "`0` is not a positive number of seconds");
+        assert_eq!(wrong("-3"), "`-3` is not a positive number of seconds");
+        assert_eq!(wrong("soon"), "duration `soon` is not valid");
+    }
+}
