@@ -16,8 +16,8 @@ const PARSERS: &[&str] = &[
 
 /// The files that contain such code, and why.
 const KNOWN: &[(&str, &str)] = &[
+    ("crates/http/src/retry_after.rs", "HTTP headers"),
     ("crates/llm/src/gemini/response.rs", "a field of a provider"),
-    ("crates/llm/src/wait.rs", "HTTP headers"),
     (
         "crates/records/src/normalise/timing.rs",
         "a count times the unit in its name, such as `in_days`",

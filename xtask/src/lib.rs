@@ -13,6 +13,8 @@ mod documents;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+mod dropped_errors;
+#[cfg(test)]
 mod durations;
 #[cfg(test)]
 mod errors;

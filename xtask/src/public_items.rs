@@ -14,8 +14,6 @@ const KNOWN: &[(&str, &str, &str)] = &[];
 
 /// The crate, the item that only tests use, and why it is there.
 const FOR_TESTS: &[(&str, &str, &str)] = &[
-    ("command", "cast_date", "S2.43: a helper of handlers"),
-    ("command", "cast_integer", "S2.43: a helper of handlers"),
     (
         "compute",
         "worker_id",

@@ -5,7 +5,7 @@
 
 use deft_base::read_or_log;
 use deft_library::CHAT_SKILL;
-use deft_model::{RunStatus, Skill};
+use deft_model::{RunStatus, Skill, clip};
 use deft_schedule::show;
 use deft_store::{RunFilter, RunRow};
 
@@ -88,7 +88,7 @@ impl Agents {
         let how = match (run.status, run.waits_for()) {
             (RunStatus::Queued, _) => format!("is queued since {since}"),
             (RunStatus::Waiting, Some(reason)) => {
-                let reason: String = reason.chars().take(MAX_REASON_LEN).collect();
+                let reason = clip(reason, MAX_REASON_LEN);
                 format!("waits since {since} for {}", reason.replace('\n', " "))
             }
             _ => format!("runs since {since}"),

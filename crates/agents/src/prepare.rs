@@ -48,7 +48,7 @@ impl Agents {
         let snapshot = self.library.snapshot();
         let mut allowed = self.tools_for_run(&chosen, brief, &snapshot)?;
         let run = &brief.run;
-        let may_schedule = self.may_schedule(&chosen, brief).await;
+        let may_schedule = self.may_schedule(&chosen, brief).await?;
         if !may_schedule {
             forbid_schedules(&mut allowed)?;
         }
@@ -159,13 +159,18 @@ impl Agents {
 
     /// Whether an agent may store schedules. A run fired by a schedule may not, unless its agent or the
     /// configuration allows it; a step with the rights of another agent may not if that agent may not.
-    async fn may_schedule(&self, chosen: &ChosenModel, brief: &Brief) -> bool {
+    async fn may_schedule(&self, chosen: &ChosenModel, brief: &Brief) -> Result<bool, Failure> {
         let inherited = brief.authority.as_ref();
         if inherited.is_some_and(|authority| !authority.may_schedule) {
-            return false;
+            return Ok(false);
         }
-        let allowed = chosen.agent.may_schedule || self.options.may_schedule;
-        allowed || !self.fired_by_itself(&brief.run).await
+        if chosen.agent.may_schedule || self.options.may_schedule {
+            return Ok(true);
+        }
+        let fired = self.fired_by_itself(&brief.run).await;
+        fired
+            .map(|fired| !fired)
+            .map_err(|error| failure_of_error(&error))
     }
 
     /// Returns the rights of an agent in a step: its own, limited by those of the step.
@@ -193,20 +198,20 @@ impl Agents {
 
     /// Whether a schedule fired a run, directly or through other agents, whose calls are the keys of their
     /// runs.
-    async fn fired_by_itself(&self, run: &RunRow) -> bool {
+    async fn fired_by_itself(&self, run: &RunRow) -> Result<bool, Error> {
         let mut run = run.clone();
         loop {
             if run.slot.is_some() {
-                return true;
+                return Ok(true);
             }
             let key = run.key.as_deref().filter(|_| run.cause == Cause::Agent);
             let Some((above, _)) = key.and_then(|key| key.split_once('/')) else {
-                return false;
+                return Ok(false);
             };
-            match self.store().run(&RunId::new(above)).await {
-                Ok(Some(above)) => run = above,
-                // The missing run may have been fired by a schedule.
-                _ => return true,
+            match self.store().run(&RunId::new(above)).await? {
+                Some(above) => run = above,
+                // The deleted run may have been fired by a schedule.
+                None => return Ok(true),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The error type shared by the crates of the engine, so that codes and hints are in one place.
 
 use deft_command::Problem;
-use deft_model::{Failure, FailureClass, ProblemCode};
+use deft_model::{Failure, FailureClass, ProblemCode, value_text};
 use deft_workflow::InputProblem;
 
 /// Why the engine refused or failed a request.
@@ -27,7 +27,7 @@ pub enum Error {
     #[error("{0}")]
     Agent(deft_model::Failure),
     /// A pattern of a grant does not match the call that it would approve.
-    #[error("pattern `{argument}={allowed}` does not match the call: {why}", allowed = plain(allowed))]
+    #[error("pattern `{argument}={allowed}` does not match the call: {why}", allowed = value_text(allowed))]
     Pattern {
         /// The argument.
         argument: String,
@@ -344,18 +344,6 @@ impl Error {
             Self::Store(error) => error.hint().map(Into::into),
             Self::SlotAlreadyHandled { .. } | Self::Refused(_) | Self::Plan { .. } | Self::Heal { .. } | Self::Replay { .. } | Self::RevisionLost { .. } | Self::Unstorable { .. } | Self::Unreadable { .. } | Self::Owner { .. } => None,
         }
-    }
-}
-
-/// Formats a value as a person writes it: strings without quotes.
-fn plain(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        other @ (serde_json::Value::Null
-        | serde_json::Value::Bool(_)
-        | serde_json::Value::Number(_)
-        | serde_json::Value::Array(_)
-        | serde_json::Value::Object(_)) => other.to_string(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deft_config::NotifyConfig;
 use deft_engine::{DeliveryError, DeliveryResult, Notice};
-use deft_model::{Failure, FailureClass, Object};
+use deft_model::{Failure, FailureClass, Object, clip};
 use deft_tools::{Call, Reply, Router};
 
 use crate::arguments::{ArgumentSettings, ToolProblem, names};
@@ -102,6 +102,5 @@ fn receipt(reply: Reply) -> Result<String, Failure> {
         let message = format!("`{}` said: {}", reply.tool, said.trim());
         return Err(Failure::new(FailureClass::Other, message));
     }
-    let said: String = said.trim().chars().take(RECEIPT).collect();
-    Ok(format!("{}: {said}", reply.tool))
+    Ok(format!("{}: {}", reply.tool, clip(said.trim(), RECEIPT)))
 }

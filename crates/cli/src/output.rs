@@ -14,6 +14,7 @@ use crate::fold::fold;
 use crate::table::{Cell, Column, Row, Table, TableStyle, columns_of};
 use crate::terminal::{Stream, StyledText, pager};
 use deft_config::env;
+pub(crate) use deft_service::words::counted;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -246,10 +247,4 @@ pub(crate) fn clip(text: &str, width: usize) -> String {
 pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> String {
     let at = at.to_zoned(zone.clone());
     at.strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
-}
-
-/// Formats a count with its noun, such as `1 skill` or `2 skills`.
-pub(crate) fn format_count(count: usize, noun: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{s}")
 }

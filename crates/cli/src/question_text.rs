@@ -6,7 +6,7 @@
 use deft_service::ask::Question;
 use deft_service::words::mask_secrets;
 use deft_wire::approval::{ApprovalView, OperationView};
-use deft_wire::model::visible;
+use deft_wire::model::{value_text, visible, without_arguments};
 use serde_json::Value;
 
 use crate::output::clip;
@@ -98,31 +98,10 @@ fn call_line(operation: &OperationView) -> Option<String> {
 
 /// Formats a value: a string as it is, any other value as JSON.
 fn text_of(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            value.to_string()
-        }
-    };
+    let text = value_text(value);
     let text = mask_secrets(&text).unwrap_or(text);
     let lines: Vec<String> = text.lines().map(visible).collect();
     lines.join("\n")
-}
-
-/// Removes the JSON of the arguments, possibly truncated, from a question.
-fn without_arguments(message: &str, args: &Value) -> String {
-    const WITH: &str = " with ";
-    let json = args.to_string();
-    let Some((before, behind)) = message.split_once(WITH) else {
-        return message.to_owned();
-    };
-    let same = behind.char_indices().zip(json.chars());
-    let same = same.take_while(|((_, one), other)| one == other);
-    let Some(((last, c), _)) = same.last() else {
-        return message.to_owned();
-    };
-    let rest = &behind[last + c.len_utf8()..];
-    format!("{before}{}", rest.strip_prefix('…').unwrap_or(rest))
 }
 
 #[cfg(test)]

@@ -36,4 +36,4 @@ pub use result::{CommandResult, CommandStatus};
 pub use route::{Command, Route, route};
 pub use schema::cast_by_schema;
 pub use split::{Line, Word, split};
-pub use validate::{apply_defaults, cast_date, cast_integer, require, validate_enum};
+pub use validate::{apply_defaults, require, validate_enum};

@@ -9,6 +9,7 @@
 //! unquoted, they are an error, because the author expects an effect that would not happen (S2.51). Not
 //! `shlex`, because it reports neither spans nor which characters were quoted.
 
+use deft_model::clip;
 use std::ops::Range;
 
 use crate::problem::{Problem, ProblemKind};
@@ -196,8 +197,7 @@ impl Scanner<'_> {
         let rest = self.rest();
         let line = rest.lines().next().unwrap_or(rest);
         let before = line.get(1..).unwrap_or_default().trim();
-        let before: String = before.chars().take(20).collect();
-        let before = shorten_value(&before);
+        let before = shorten_value(&clip(before, 20));
         let kind = ProblemKind::UnclosedQuote { quote, before };
         Problem::new_at(kind, self.at..self.at + line.len().max(1))
     }

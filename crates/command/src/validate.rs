@@ -61,31 +61,6 @@ pub fn validate_enum(
     }
 }
 
-/// Converts a flag to an integer in place, and returns it; `None` if the flag is not given.
-pub fn cast_integer(flags: &mut Object, name: &str) -> Result<Option<i64>, Problem> {
-    let Some(value) = flags.get_mut(name) else {
-        return Ok(None);
-    };
-    let number = match &*value {
-        Value::String(text) => text.trim().parse().ok(),
-        other @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_)) => other.as_i64(),
-    };
-    let number: i64 = number.ok_or_else(|| invalid_type(name, value, "integer"))?;
-    *value = number.into();
-    Ok(Some(number))
-}
-
-/// Parses a flag as a date of the form YYYY-MM-DD; `None` if the flag is not given. The flag stays a
-/// string: JSON has no dates.
-pub fn cast_date(flags: &Object, name: &str) -> Result<Option<Date>, Problem> {
-    let value = flags.get(name);
-    value.map(|value| date(name, value)).transpose()
-}
-
 /// Parses a flag's value as a date.
 pub(crate) fn date(flag: &str, value: &Value) -> Result<Date, Problem> {
     let date = value.as_str().filter(|text| is_dashed(text));

@@ -18,6 +18,7 @@ mod logs;
 mod models_and_budgets;
 mod problem;
 mod read;
+#[cfg(test)]
 mod reference;
 mod schema;
 mod store;

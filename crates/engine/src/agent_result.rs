@@ -7,7 +7,7 @@ use deft_store::Write;
 use deft_workflow::Answer;
 use serde_json::Value;
 
-use crate::ask;
+use crate::answerer::Answerer;
 use crate::question::Question;
 
 /// One turn of one agent.
@@ -108,7 +108,7 @@ impl AgentResult {
                 Some((answer, by)) => {
                     let reply = Reply {
                         yes: answer == Answer::Yes,
-                        person: ask::is_person(&by),
+                        person: Answerer::read(&by).is_person(),
                         by,
                     };
                     machine.answer_event(&agent, turn, call, reply)

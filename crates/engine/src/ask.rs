@@ -9,6 +9,7 @@ use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, Store};
 use deft_workflow::{Answer, Operation, Path};
 use jiff::Timestamp;
 
+use crate::answerer::Answerer;
 use crate::attention::{Attention, Response};
 use crate::engine::Inner;
 use crate::grant_request::GrantRequest;
@@ -90,7 +91,7 @@ pub(crate) async fn find_answer(
         return Some((answer(&decision.answer), decision.by));
     }
     let (response, by) = match granted(engine, skill, revision, question).await {
-        Some(by) => (Answer::Yes.into(), by),
+        Some(grant) => (Answer::Yes.into(), grant.to_string()),
         None => match (&attention.assume_yes, &attention.asker) {
             (Some(by), _) => (Answer::Yes.into(), by.clone()),
             (None, Some(asker)) => {
@@ -110,21 +111,13 @@ pub(crate) async fn find_answer(
     Some(decided)
 }
 
-/// Whether a person gave the answer, as opposed to a flag or a grant.
-pub(crate) fn is_person(by: &str) -> bool {
-    !by.starts_with("--") && !by.starts_with(STANDING)
-}
-
-/// Prefix of the name of a grant that answers a question.
-const STANDING: &str = "standing grant";
-
-/// Returns the grant that covers the question, in words; `None` if no grant does.
+/// Returns the grant that covers the question; `None` if no grant does.
 async fn granted(
     engine: &Arc<Inner>,
     skill: &str,
     revision: &str,
     question: &Question,
-) -> Option<String> {
+) -> Option<Answerer> {
     let (path, operation) = (&question.path, &question.operation);
     if !operation.is_exact() {
         return None;
@@ -140,7 +133,10 @@ async fn granted(
     grants
         .into_iter()
         .find(|grant| place.is_covered(grant))
-        .map(|grant| format!("{STANDING} {} of {}", grant.id, grant.by))
+        .map(|grant| Answerer::Grant {
+            id: grant.id,
+            by: grant.by,
+        })
 }
 
 /// The result of an answer.

@@ -314,7 +314,16 @@ impl Inner {
                     KnownOutage::Unknown
                 })
             }
-            _ => Ok(KnownOutage::Unknown),
+            (
+                Outcome::Success
+                | Outcome::Error
+                | Outcome::Skipped
+                | Outcome::Missed
+                | Outcome::Blocked
+                | Outcome::Cancelled
+                | Outcome::Interrupted,
+                _,
+            ) => Ok(KnownOutage::Unknown),
         }
     }
 

@@ -10,6 +10,7 @@
 mod admit;
 mod agent;
 mod agent_result;
+mod answerer;
 mod ask;
 mod attention;
 mod cache;
@@ -67,7 +68,7 @@ pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};
 pub use fire::{Admission, Fire, Parent};
 pub use options::Options;
-pub use own_tools::{is_own_tool, show_own_tools};
+pub use own_tools::{is_own_tool, needs_engine, show_own_tools};
 pub use owner::Owner;
 pub use published_event::PublishedEvent;
 pub use question::Question;

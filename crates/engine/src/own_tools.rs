@@ -49,6 +49,11 @@ pub fn is_own_tool(name: &str) -> bool {
         || crate::MEMORY_TOOLS.contains(&name)
 }
 
+/// Whether a tool needs the engine: to do its work, or to deliver its notice.
+pub fn needs_engine(tool: &str) -> bool {
+    is_own_tool(tool) || tool == "notify"
+}
+
 /// Registers deft's own tools in a router used only for lookups.
 pub fn show_own_tools(router: &Router) {
     crate::agent::show_agent_tools(router);

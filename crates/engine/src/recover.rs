@@ -1,6 +1,7 @@
 //! Recovery: runs whose driver process has exited become due again, and people can resume ended runs.
 
 use deft_base::{read_stored, run_inputs};
+use deft_library::skip_unknown;
 use deft_model::{Cause, Outcome, RunId, RunOrigin, RunStatus, nearest};
 use deft_store::{RunFilter, RunRow};
 use deft_workflow::{Answer, Event};
@@ -153,7 +154,7 @@ impl Engine {
         if with.old_revision || is_its_own_skill(run) {
             return Ok(());
         }
-        let now = self.inner.library.find(&run.skill).await.ok();
+        let now = skip_unknown(self.inner.library.find(&run.skill).await)?;
         let now = now.map(|pinned| pinned.revision);
         if now.as_deref() == Some(run.revision.as_str()) {
             return Ok(());

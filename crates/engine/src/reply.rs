@@ -8,7 +8,7 @@
 
 use deft_agents::{answer_to, text_of};
 use deft_base::{run_failure, run_outputs};
-use deft_model::{Failure, RunId, RunStatus, clip};
+use deft_model::{Failure, RunId, RunStatus, clip, has_arguments};
 use deft_outbox::{Kind, Notice};
 use deft_store::{NoticeFilter, RunRow, Write};
 use deft_workflow::RunEnd;
@@ -124,7 +124,7 @@ pub fn question_key(approval: &str) -> String {
 /// Formats the arguments of the call, unless the question contains them already.
 fn args(question: &Question) -> String {
     let args = question.operation.args.as_ref();
-    let told = |args: &&Value| !question.message.contains(&args.to_string());
+    let told = |args: &&Value| !has_arguments(&question.message, args);
     let Some(args) = args.filter(told) else {
         return String::new();
     };

@@ -38,7 +38,7 @@ impl Engine {
         let inputs = self.inner.inputs_as_known(&pinned, inputs)?;
         let facts = RouterFacts(&self.inner);
         let steps = dry_run(plan, &inputs, &self.inner.rules(), &facts, self.inner.now());
-        let found = self.inner.library.check_surroundings(&pinned.skill).await;
+        let found = self.inner.library.check_surroundings(&pinned.skill).await?;
         let found = found.into_iter().map(|one| DryDiagnostic {
             rule: one.rule.id().to_owned(),
             severity: one.severity.word().to_owned(),
@@ -218,10 +218,17 @@ impl Engine {
         Ok(notices.into_iter().rev().map(run_notice).collect())
     }
 
-    /// Returns the steps of a run; empty if its skill is lost.
+    /// Returns the steps of a run; empty if its skill cannot be read, which is logged. The rest of the run
+    /// can still be shown.
     async fn steps(&self, row: &RunRow, events: &[(Timestamp, Event)]) -> Vec<StepView> {
         let inner = &self.inner;
-        let Ok(pinned) = inner.library.find_pinned(&row.skill, &row.revision).await else {
+        let pinned = inner.library.find_pinned(&row.skill, &row.revision).await;
+        let pinned = match pinned {
+            // The revision of a slot that brought no run was never stored.
+            Err(Error::RevisionLost { .. }) if row.started_at.is_none() => None,
+            pinned => read_or_log(pinned, "the skill of a run"),
+        };
+        let Some(pinned) = pinned else {
             return Vec::new();
         };
         let nested = inner.nested_plans(&row.skill, events).await;

@@ -1,6 +1,7 @@
 //! The public form of a skill in the store.
 
-use deft_library::fields;
+use deft_base::read_or_log;
+use deft_library::{fields, skip_unknown};
 use deft_model::{Details, Object, Skill};
 use deft_store::{SkillOrigin, SkillRow, SkillState};
 use deft_wire::skill::{Origin, SkillHead, SkillStanding, StoredSkill, TriggerView};
@@ -15,7 +16,8 @@ impl Engine {
     /// Returns a stored skill with all columns of the seeds (S0.62) and of the contract. Secrets are shown by
     /// name only.
     pub async fn stored_skill(&self, row: &SkillRow) -> Result<StoredSkill, Error> {
-        let pinned = self.inner.library.pin_row(row).await.ok();
+        let pinned = skip_unknown(self.inner.library.pin_row(row).await);
+        let pinned = read_or_log(pinned, "the content of a skill").flatten();
         let skill = pinned.as_ref().map(|pinned| &pinned.skill);
         let content = match row.text.origin {
             SkillOrigin::Record => self.library().content(row).await?,

@@ -2,7 +2,7 @@
 
 use deft_agent::{Address, Machine as Agent};
 use deft_library::PinnedSkill;
-use deft_model::{Failure, FailureClass, OnError, Outage};
+use deft_model::{Failure, FailureClass, OnError, Outage, is_template};
 use deft_tools::ToolLookup;
 use deft_workflow::Path;
 
@@ -42,7 +42,7 @@ impl Inner {
             .filter(|step| step.condition.is_none() && step.on_error != OnError::Continue);
         sure.filter_map(|step| {
             let (tool, _) = step.kind.tool_call()?;
-            (!tool.contains("{{")).then_some((&step.id, tool))
+            (!is_template(tool)).then_some((&step.id, tool))
         })
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
             ToolLookup::Missing { nearest } => Some(match self.parts.router.switched_off(tool) {

@@ -4,7 +4,7 @@
 
 use deft_base::read_or_log;
 use deft_library::{PinnedSkill, aftermath};
-use deft_model::{Failure, RunStatus, Tier, WaitKind};
+use deft_model::{Failure, RunStatus, Tier, WaitKind, is_template};
 use deft_outbox::{Kind, Notice};
 use deft_store::{RunFilter, RunRow, SkillChange, SkillState, Write};
 use deft_tools::{Health, ServerState, ToolLookup};
@@ -44,19 +44,21 @@ impl Engine {
         let mut woken = 0;
         for run in self.store().runs(waiting).await? {
             let reason = run.waiting_for.as_ref();
-            let Some(reason) = reason.filter(|reason| reason.kind == WaitKind::Tool) else {
+            if reason.is_none_or(|reason| reason.kind != WaitKind::Tool) {
                 continue;
-            };
-            // A revision that cannot be read is reported when the run is driven.
+            }
             let pinned = self
                 .inner
                 .library
                 .find_pinned(&run.skill, &run.revision)
                 .await;
-            if pinned.is_ok_and(|pinned| self.inner.has_needs(&pinned, &servers)) {
-                // Runs with the same reason are woken together.
-                let (kind, text) = (reason.kind, Some(reason.text.as_str()));
-                woken += self.store().wake(kind, text, self.inner.now()).await?;
+            let pinned = read_or_log(pinned, "the skill of a waiting run");
+            if pinned.is_some_and(|pinned| self.inner.has_needs(&pinned, &servers)) {
+                let now = self.inner.now();
+                woken += self
+                    .store()
+                    .wake(WaitKind::Tool, Some(&run.id), now)
+                    .await?;
             }
         }
         Ok(woken)
@@ -71,7 +73,7 @@ impl Inner {
             return false;
         }
         let tools = pinned.plan.steps().flat_map(|step| step.kind.tools());
-        let mut tools = tools.filter(|tool| !tool.contains("{{"));
+        let mut tools = tools.filter(|tool| !is_template(tool));
         tools.all(|tool| match self.parts.router.find(tool) {
             ToolLookup::Tool(info) => info.builtin || answers(servers, &info.server),
             ToolLookup::Ambiguous(_) | ToolLookup::Missing { .. } | ToolLookup::Unknown { .. } => {

@@ -1,13 +1,18 @@
-//! The base of every HTTP client of deft: a TLS provider, a user agent and no redirects.
+//! The base of every HTTP client of deft: a TLS provider, a user agent, no redirects, and the delay that a
+//! server asks for.
 //!
 //! Not here: which hosts a client may reach and how responses are read; each crate that uses it decides
 //! that.
+
+mod retry_after;
 
 use std::sync::Once;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
+
+pub use retry_after::retry_after;
 
 /// Returns a builder for a client that follows no redirects: a redirect could carry a key or token to a
 /// host that is not in the configuration.

@@ -34,6 +34,7 @@ pub use choice::{NamedSkill, choose};
 pub use commands::{Command, CommandSkills, Commands, handler, handler_tool, is_read_only};
 pub use incident::{EndedIncident, Incidents};
 pub use known::{Entries, SkillSet, is_record};
+pub use lookup::skip_unknown;
 pub use overlay::{Overlay, fields};
 pub use overlays::{FileChange, changed_files};
 pub use recall::last_good;

@@ -30,6 +30,21 @@ pub(crate) fn record_key(agent_id: &str, slug: &str) -> String {
     }
 }
 
+/// Returns `None` if a skill does not exist or cannot be run, for a caller to which that is no failure. All
+/// other failures of a lookup are errors.
+pub fn skip_unknown(found: Result<PinnedSkill, Error>) -> Result<Option<PinnedSkill>, Error> {
+    match found {
+        Ok(pinned) => Ok(Some(pinned)),
+        Err(
+            Error::UnknownSkill { .. }
+            | Error::BrokenSkill { .. }
+            | Error::DeletedSkill { .. }
+            | Error::Plan { .. },
+        ) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 impl Library {
     /// Returns the skill with this name, compiled.
     pub async fn find(&self, name: &str) -> Result<PinnedSkill, Error> {

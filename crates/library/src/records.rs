@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use deft_base::{Error, read_or_log};
-use deft_model::{Authority, DisabledReason, Object, SkillId};
+use deft_model::{Authority, DisabledReason, Object, SkillId, is_template};
 use deft_records::{
     CheckedRecord, NormalisedRecord, Problem, Refusal, Target, ToolState, check, describe_stored,
     merge, normalise,
@@ -242,7 +242,7 @@ fn tools_of(record: &Object) -> impl Iterator<Item = &str> {
 fn known_arguments(step: &Value) -> (Object, bool) {
     let given = step["parameters"].as_object().cloned().unwrap_or_default();
     let count = given.len();
-    let is_known = |value: &Value| !value.to_string().contains("{{");
+    let is_known = |value: &Value| !is_template(&value.to_string());
     let known: Object = given
         .into_iter()
         .filter(|(_, value)| is_known(value))

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use deft_base::Error;
-use deft_model::{Authority, Body, Failure, FailureClass, Object, Skill};
+use deft_model::{Authority, Body, Failure, FailureClass, Object, Skill, is_template};
 use deft_store::{Grant, SkillRow};
 use deft_workflow::{Operation, Path, Plan};
 use serde_json::{Value, json};
@@ -173,7 +173,7 @@ fn open_arguments(args: &Value) -> AllowedArguments {
     };
     let open: Object = args
         .iter()
-        .filter(|(_, value)| value.to_string().contains("{{"))
+        .filter(|(_, value)| is_template(&value.to_string()))
         .map(|(name, _)| (name.clone(), json!("*")))
         .collect();
     if open.is_empty() {

@@ -6,12 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deft_base::Error;
 use deft_model::{Skill, nearest_name};
 use deft_registry::LoadedSkill;
 use deft_skillfile::{Diagnostic, Surroundings, check_against, skills_run_by};
 use deft_tools::{Router, ServerState};
 
 use crate::Library;
+use crate::lookup::skip_unknown;
 
 /// Maximum number of skills that are followed for one that runs others.
 const MAX_SKILLS: usize = 200;
@@ -65,7 +67,7 @@ impl Library {
 impl Library {
     /// Returns the diagnostics of a skill that depend on its surroundings. They have no positions, because no
     /// file is read.
-    pub async fn check_surroundings(&self, skill: &Skill) -> Vec<Diagnostic> {
+    pub async fn check_surroundings(&self, skill: &Skill) -> Result<Vec<Diagnostic>, Error> {
         let mut known = known_tools(&self.router);
         let mut skills = BTreeMap::from([(skill.id.to_string(), skills_run_by(skill))]);
         let mut open = skills_run_by(skill);
@@ -73,13 +75,13 @@ impl Library {
             if skills.contains_key(&name) || skills.len() > MAX_SKILLS {
                 continue;
             }
-            if let Ok(pinned) = self.find(&name).await {
+            if let Some(pinned) = skip_unknown(self.find(&name).await)? {
                 let run = skills_run_by(&pinned.skill);
                 open.extend(run.iter().cloned());
                 skills.insert(name, run);
             }
         }
         known.skills = Some(skills);
-        check_against("", skill, &known)
+        Ok(check_against("", skill, &known))
     }
 }

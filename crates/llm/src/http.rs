@@ -15,7 +15,6 @@ use crate::exchange::{self, MAX_BYTES, ReplyReader};
 use crate::head::Head;
 use crate::provider::{Pong, Provider, Reply};
 use crate::provider_failure::ProviderFailure;
-use crate::wait::retry_after;
 use crate::{ModelOptions, ReplyListener};
 
 /// One client for all models. It is created for the first request, because reading the certificates of the
@@ -169,7 +168,7 @@ fn head(response: &Response) -> Head {
     Head {
         status: response.status().as_u16(),
         kind: kind.map(str::to_lowercase),
-        after: retry_after(|name| text(response.headers(), name)),
+        after: deft_http::retry_after(|name| text(response.headers(), name)),
     }
 }
 

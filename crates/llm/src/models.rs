@@ -138,9 +138,22 @@ pub(crate) fn unknown(name: &str) -> Failure {
         .hint(format!("models are configured under `[llm.{name}]`"))
 }
 
+/// Returns the beginning of the messages about a model.
+fn heading(name: &str) -> String {
+    format!("model `{name}`: ")
+}
+
+/// Removes the name of the model from a failure of [`Models::ask`], for a caller that shows it elsewhere.
+pub fn unnamed(name: &str, mut failure: Failure) -> Failure {
+    if let Some(message) = failure.message.strip_prefix(&heading(name)) {
+        failure.message = message.to_owned();
+    }
+    failure
+}
+
 /// Adds the name of the model to a failure.
 pub(crate) fn add_model_name(name: &str, mut failure: Failure) -> Failure {
-    failure.message = format!("model `{name}`: {}", failure.message);
+    failure.message = format!("{}{}", heading(name), failure.message);
     let concerns_all = matches!(
         failure.class,
         FailureClass::Network | FailureClass::Timeout | FailureClass::Auth | FailureClass::Quota

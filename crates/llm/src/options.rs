@@ -22,8 +22,24 @@ pub enum ProviderKind {
 }
 
 impl ProviderKind {
+    /// All providers.
+    const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
+
+    /// The words for all providers in the configuration.
+    pub const WORDS: &'static [&'static str] = &[
+        Self::OpenAi.word(),
+        Self::Anthropic.word(),
+        Self::Gemini.word(),
+        Self::Ollama.word(),
+    ];
+
+    /// Parses a word of the configuration; `None` if it is unknown.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
     /// Returns the word for it in the configuration.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",

@@ -1,9 +1,8 @@
-//! Delays before retries, and durations in words. Pure functions: headers of servers are passed as text.
+//! Delays before retries, and durations in words.
 
 use std::time::Duration;
 
 use deft_model::scatter;
-use jiff::fmt::rfc2822::DateTimeParser;
 
 /// The first delay, and the longest one that the provider did not ask for.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -11,30 +10,6 @@ const MAX_DELAY: Duration = Duration::from_secs(20);
 
 /// The longest delay that a provider may ask for. For a longer one, other models are asked at once.
 pub(crate) const MAX_REQUESTED_DELAY: Duration = Duration::from_mins(2);
-
-/// Returns the delay that a server asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. A
-/// date is compared with the server's own, so that clock differences do not matter.
-pub(crate) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
-    let number = |text: &str| {
-        let number = text.trim().parse::<f64>().ok()?;
-        Duration::try_from_secs_f64(number).ok()
-    };
-    if let Some(exact) = header("retry-after-ms").and_then(number) {
-        return Some(exact / 1000);
-    }
-    let text = header("retry-after")?;
-    if let Some(seconds) = number(text) {
-        return Some(seconds);
-    }
-    let parser = DateTimeParser::new();
-    let date = |text: &str| parser.parse_timestamp(text.trim()).ok();
-    let (then, now) = (date(text)?, date(header("date")?)?);
-    let seconds = then.duration_since(now).as_secs();
-    // A date in the past asks for no delay.
-    Some(Duration::from_secs(
-        u64::try_from(seconds).unwrap_or_default(),
-    ))
-}
 
 /// Returns the delay before a try: it doubles each time, reduced by up to half with a hash of the seed, so
 /// that many runs do not retry together.
@@ -63,41 +38,7 @@ pub(crate) fn words(length: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{backoff, retry_after};
-
-    fn read(headers: &[(&str, &'static str)]) -> Option<Duration> {
-        retry_after(|name| {
-            headers
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| *value)
-        })
-    }
-
-    #[test]
-    fn servers_ask_in_three_ways() {
-        let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
-        let soon = ("retry-after", "Wed, 21 Oct 2026 07:29:30 GMT");
-        let past = ("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT");
-        let seconds = Duration::from_secs;
-        assert_eq!(read(&[("retry-after", " 7 ")]), Some(seconds(7)));
-        assert_eq!(
-            read(&[("retry-after", "0.25")]),
-            Some(Duration::from_millis(250))
-        );
-        assert_eq!(
-            read(&[("retry-after", "7"), ("retry-after-ms", "40")]),
-            Some(Duration::from_millis(40))
-        );
-        assert_eq!(read(&[soon, date]), Some(seconds(90)));
-        assert_eq!(read(&[past, date]), Some(seconds(0)));
-        assert_eq!(read(&[soon]), None);
-        assert_eq!(read(&[("retry-after", "-1")]), None);
-        assert_eq!(read(&[("retry-after", "soon")]), None);
-        assert_eq!(read(&[]), None);
-    }
+    use super::backoff;
 
     #[test]
     fn waits_grow_and_differ() {

@@ -5,6 +5,7 @@
 
 mod agent;
 mod authority;
+mod call_words;
 mod cause;
 mod chat;
 mod choice;
@@ -27,13 +28,16 @@ mod skill;
 mod spend_subject;
 mod step;
 mod step_kind;
+mod template_marks;
 mod text;
 mod trace;
 mod trigger;
+mod value_text;
 mod visible;
 
 pub use agent::{Agent, AgentMode};
 pub use authority::Authority;
+pub use call_words::{call_words, has_arguments, without_arguments};
 pub use cause::Cause;
 pub use chat::{
     CallArgs, Message, MessageRole, ModelReply, ModelRequest, PromptPart, StopReason, TokenUsage,
@@ -64,9 +68,11 @@ pub use skill::{
 pub use spend_subject::SpendSubject;
 pub use step::{Confirmation, Input, InputType, Loop, OnError, Step};
 pub use step_kind::{StepKind, StepType, Wait};
+pub use template_marks::{TEMPLATE_MARKS, is_template};
 pub use text::Text;
 pub use trace::{SpanId, TraceContext, TraceId, TraceParentError, span_place};
 pub use trigger::{SkillEvent, Timing, Trigger};
+pub use value_text::value_text;
 pub use visible::{visible, visible_after, visible_json};
 
 /// A JSON object that keeps the order in which its keys were written.

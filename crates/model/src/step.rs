@@ -150,3 +150,19 @@ pub struct Confirmation {
     /// The preselected answer.
     pub default: bool,
 }
+
+impl InputType {
+    /// Whether a value is of this type. The caller tells dates, because this crate has no calendar.
+    pub fn fits(self, value: &Value, is_date: impl FnOnce(&str) -> bool) -> bool {
+        match self {
+            Self::String => value.is_string(),
+            Self::Date => value.as_str().is_some_and(is_date),
+            Self::Integer => value.is_i64() || value.is_u64(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Array => value.is_array(),
+            Self::Object => value.is_object(),
+            Self::Any => true,
+        }
+    }
+}

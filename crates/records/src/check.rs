@@ -237,30 +237,15 @@ impl Reader<'_> {
         zone.unwrap_or_else(|| self.moment.zone.clone())
     }
 
-    /// Returns the field of a diagnostic. A missing field has no position, so it is recognised by the
-    /// message.
+    /// Returns the field of a diagnostic.
     fn field(&self, found: &Diagnostic) -> String {
-        let missing = [
-            (Rule::MissingName, "`name` is missing", "name"),
-            (
-                Rule::MissingBody,
-                "the record has no `instructions`",
-                "instructions",
-            ),
-            (
-                Rule::InvalidValue,
-                "`trigger_type` is missing",
-                "trigger_type",
-            ),
-        ];
-        let same = |(rule, message, _): &&(Rule, &str, &str)| {
-            *rule == found.rule && *message == found.message
-        };
-        if let Some((_, _, field)) = missing.iter().find(same) {
-            return (*field).to_owned();
-        }
         let place = found.span.range();
-        place.map_or_else(String::new, |place| self.written.field(&place).to_owned())
+        let field = place.map_or("", |place| self.written.field(&place));
+        match (found.missing, field.rsplit_once('.')) {
+            (Some(missing), Some((parent, _))) => format!("{parent}.{missing}"),
+            (Some(missing), None) => missing.to_owned(),
+            (None, _) => field.to_owned(),
+        }
     }
 
     /// Whether the problem is a consequence of another one.

@@ -82,6 +82,11 @@ fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Opt
     parts.next().is_none().then_some(found)
 }
 
+/// Whether a text is a date of the calendar, `YYYY-MM-DD`.
+pub fn is_date(text: &str) -> bool {
+    text.len() == 10 && text.parse::<Date>().is_ok()
+}
+
 /// Returns the instant `wait` after `now`.
 pub fn instant_after(now: Timestamp, wait: SignedDuration) -> Result<Timestamp, Error> {
     now.checked_add(wait).map_err(|_| {

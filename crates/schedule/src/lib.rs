@@ -27,7 +27,7 @@ mod spoken;
 mod words;
 mod zone;
 
-pub use at::{instant_after, parse_at};
+pub use at::{instant_after, is_date, parse_at};
 pub use backoff::{backoff, pace};
 pub use cron::Cron;
 pub use duration::{LengthError, from_seconds, hours, minutes, parse_duration, parse_length};

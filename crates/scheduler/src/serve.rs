@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_base::Error;
+use deft_base::{Error, read_or_log};
 use deft_engine::DriveOutcome;
 use deft_model::{RunId, WaitKind};
 use deft_outbox::Channel;
@@ -149,7 +149,8 @@ impl Scheduler {
     /// Loads and compiles the skills that are about to fire. Errors are reported when they fire.
     async fn make_ready(&self, next: Timestamp) {
         let until = next.saturating_add(AHEAD).unwrap_or(Timestamp::MAX);
-        let Ok(rows) = self.store().due_skills(None, until, 2048).await else {
+        let rows = self.store().due_skills(None, until, 2048).await;
+        let Some(rows) = read_or_log(rows, "the skills of the next slot") else {
             return;
         };
         let ready = |row: SkillRow| async move {

@@ -3,6 +3,7 @@
 //! Every command that takes an id uses this module, so the same words work everywhere.
 
 use deft_engine::{CHAT_SKILL, Error};
+use deft_model::clip;
 use deft_store::{RunFilter, RunRow};
 use deft_wire::model::visible;
 use deft_wire::{Done, Failure};
@@ -76,8 +77,10 @@ impl IdKind {
     pub(crate) fn ambiguous(self, given: &str, candidates: &[(String, String)]) -> Failure {
         let count = candidates.len();
         let named = candidates.iter().take(MAX_NAMED).map(|(id, about)| {
-            let about: String = about.chars().take(MAX_DESCRIPTION_CHARS).collect();
-            format!("\n  {id} ({})", visible(about.trim()))
+            format!(
+                "\n  {id} ({})",
+                visible(&clip(about.trim(), MAX_DESCRIPTION_CHARS))
+            )
         });
         let mut named: Vec<String> = named.collect();
         if count > MAX_NAMED {

@@ -1,7 +1,7 @@
 //! Reminders: a stored skill with one call of `notify` and no model.
 
 use deft_engine::Error;
-use deft_model::Object;
+use deft_model::{Object, is_template};
 use deft_schedule::split_reminder;
 use deft_wire::schedule::{ScheduleAction, ScheduleChange};
 use deft_wire::{Done, Failure};
@@ -59,8 +59,7 @@ fn record(name: &str, text: &str, timing: &Value) -> Object {
 
 /// Escapes a text so that it is not rendered as a template.
 fn literal(text: &str) -> String {
-    let is_template = ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark));
-    if is_template {
+    if is_template(text) {
         format!("{{{{ {} }}}}", Value::from(text))
     } else {
         text.to_owned()

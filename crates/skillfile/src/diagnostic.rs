@@ -17,6 +17,8 @@ pub struct Diagnostic {
     pub span: Span,
     /// What to do about the problem.
     pub help: Option<String>,
+    /// The required key that is missing. It has no position, so `span` is that of another key of its mapping.
+    pub missing: Option<&'static str>,
 }
 
 /// Collects the diagnostics of one file.
@@ -51,6 +53,7 @@ impl Sink {
             message: message.into(),
             span,
             help: None,
+            missing: None,
         });
         &mut self.found[at]
     }
@@ -90,6 +93,7 @@ impl Diagnostic {
             message: message.into(),
             span: Span::NONE,
             help: None,
+            missing: None,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Not here: running the check, which needs tools and a clock.
 
-use deft_model::Object;
+use deft_model::{Object, value_text};
 use deft_schedule::parse_duration;
 use deft_template::Condition;
 use serde_json::Value;
@@ -65,7 +65,7 @@ impl Check {
             }
             _ => match value.as_str() {
                 Some("new") => Ok(Self::Mail),
-                _ => Err(format!("`email` is `new`, not `{}`", show_value(value))),
+                _ => Err(format!("`email` is `new`, not `{}`", value_text(value))),
             },
         }
     }
@@ -94,14 +94,8 @@ impl Check {
 fn text(key: &str, value: &Value) -> Result<String, String> {
     match value.as_str() {
         Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
-        _ => Err(format!("`{key}` is a string, not `{}`", show_value(value))),
+        _ => Err(format!("`{key}` is a string, not `{}`", value_text(value))),
     }
-}
-
-fn show_value(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn unknown(name: &str) -> String {

@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
     /// Returns a required text that is not blank. `message` and `help` are used if it is missing.
     pub(crate) fn required_text(
         &self,
-        key: &str,
+        key: &'static str,
         (rule, message, help): (Rule, &str, &str),
         sink: &mut Sink,
     ) -> Option<String> {
@@ -76,7 +76,9 @@ impl<'a> Fields<'a> {
         if read.is_none() && !collection {
             let first = self.map.entries.first();
             let span = entry.or(first).map_or(Span::NONE, |entry| entry.key_span);
-            sink.report(rule, span, message).help(help);
+            let problem = sink.report(rule, span, message);
+            problem.missing = entry.is_none().then_some(key);
+            problem.help(help);
         }
         read
     }

@@ -156,8 +156,9 @@ fn trigger_type(
         None if fields.node("trigger_type").is_none() => {
             let first = fields.map.entries.first();
             let span = first.map_or(Span::NONE, |entry| entry.key_span);
-            sink.report(Rule::InvalidValue, span, "`trigger_type` is missing")
-                .help("it takes `cron`, `event` or `manual`");
+            let problem = sink.report(Rule::InvalidValue, span, "`trigger_type` is missing");
+            problem.missing = Some("trigger_type");
+            problem.help("it takes `cron`, `event` or `manual`");
         }
         Some(Trigger::Cron) if !timed => {
             let span = fields.span("trigger_type");

@@ -70,9 +70,8 @@ pub trait RunQueue: Send + Sync {
     /// slot.
     fn late_running(&self, late: SignedDuration) -> Answer<'_, u64>;
 
-    /// Makes parked runs due that wait for `kind`; with `reason`, only those with the same reason. Returns
-    /// how many.
-    fn wake(&self, kind: WaitKind, reason: Option<&str>, at: Timestamp) -> Answer<'_, u64>;
+    /// Makes parked runs due that wait for `kind`; with `run`, only that run. Returns how many.
+    fn wake(&self, kind: WaitKind, run: Option<&RunId>, at: Timestamp) -> Answer<'_, u64>;
 
     /// Holds a skill, so that its runs cannot be claimed, or releases it.
     fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()>;

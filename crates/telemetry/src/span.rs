@@ -1,8 +1,8 @@
 //! Conversion of activities to spans: names, kinds and attributes. Pure functions.
 
-use deft_model::{Choice, Failure, Outcome, SpanId, StopReason, TraceId};
+use deft_model::{Choice, Failure, Outcome, SpanId, StopReason, TraceId, value_text};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::activity::{Activity, ModelTurn, Names, RunFacts, TraceOrigin, Work};
 use crate::conventions::{attribute, operation, own, provider};
@@ -179,7 +179,7 @@ impl<'a> SpanMaker<'a> {
                 ];
                 for (name, value) in content {
                     if let Some(value) = value {
-                        attributes.push((name, text(value).as_str().into()));
+                        attributes.push((name, value_text(value).as_str().into()));
                     }
                 }
                 if *cached {
@@ -269,15 +269,6 @@ fn finish_reason(stop: &StopReason) -> &str {
         StopReason::Length => "length",
         StopReason::Refused => "content_filter",
         StopReason::Other(word) => word,
-    }
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            value.to_string()
-        }
     }
 }
 

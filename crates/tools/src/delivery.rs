@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use deft_model::{Failure, FailureClass};
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 use reqwest::{Client, RequestBuilder};
 
 use crate::limit::words;
@@ -63,7 +63,7 @@ pub(crate) async fn exchange(
     let work = async {
         let mut answer = request.send().await.map_err(|error| transport(&error))?;
         let status = answer.status().as_u16();
-        let retry_after = seconds(answer.headers());
+        let retry_after = retry_after(answer.headers());
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(|error| transport(&error))? {
             body.extend_from_slice(&chunk);
@@ -86,8 +86,7 @@ pub(crate) async fn exchange(
         })
 }
 
-/// Parses `Retry-After` in seconds; the date form is ignored, because it would need a clock.
-fn seconds(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    Some(Duration::from_secs(text.trim().parse().ok()?))
+/// Returns the delay that a server asks for.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    deft_http::retry_after(|name| headers.get(name)?.to_str().ok())
 }

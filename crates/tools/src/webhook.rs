@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, clip};
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -149,7 +149,7 @@ fn judge(host: &str, answer: &Answer) -> Result<Receipt, SendError> {
         return Ok(Receipt { status });
     }
     let said = String::from_utf8_lossy(&answer.body);
-    let said: String = said.trim().chars().take(300).collect();
+    let said = clip(said.trim(), 300);
     let said = if said.is_empty() {
         said
     } else {

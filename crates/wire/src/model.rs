@@ -3,5 +3,6 @@
 pub use deft_model::{
     Cause, Choice, DisabledReason, Effects, ExhaustedAction, FailureClass, Message, Object,
     Outcome, ProblemCode, Role, RunId, RunOrigin, RunStatus, SpendSubject, StepType, Tier,
-    TraceContext, Usage, Usd, WaitKind, clip, clip_value, nearest, visible, visible_json,
+    TraceContext, Usage, Usd, WaitKind, clip, clip_value, nearest, value_text, visible,
+    visible_json, without_arguments,
 };

@@ -302,7 +302,17 @@ impl Machine {
         let harmless = match (&tried.state, &tried.held) {
             (TryState::Calling { .. }, Some(held)) => held.effects != Effects::Once,
             (TryState::Calling { effects, .. }, None) => *effects != Effects::Once,
-            _ => false,
+            (
+                TryState::Idle
+                | TryState::Ready
+                | TryState::Inside { .. }
+                | TryState::Healing { .. }
+                | TryState::Waiting { .. }
+                | TryState::Ended(_)
+                | TryState::Failed(_)
+                | TryState::Skipped,
+                _,
+            ) => false,
         };
         tried.state = TryState::Failed(failure.clone());
         self.fail(Fatal {

@@ -1,7 +1,8 @@
 //! The check of given inputs against the parameters of a skill (S3.2, S3.32): one message for each problem;
 //! unknown inputs are refused.
 
-use deft_model::{Input, InputType, Object, nearest};
+use deft_model::{Input, InputType, Object, nearest, value_text};
+use deft_schedule::is_date;
 use regex::Regex;
 use serde_json::{Number, Value};
 
@@ -88,7 +89,7 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
         message,
         hint,
     };
-    if !fits(input.kind, value) {
+    if !input.kind.fits(value, is_date) {
         // "a whole number, not a number" would not help.
         let given = match value {
             Value::Number(number) => format!("`{number}`"),
@@ -104,8 +105,8 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
         return Err(problem(message, hint));
     }
     if !input.choices.is_empty() && !input.choices.contains(value) {
-        let choices: Vec<String> = input.choices.iter().map(show).collect();
-        let shown = show(value);
+        let choices: Vec<String> = input.choices.iter().map(value_text).collect();
+        let shown = value_text(value);
         let near = nearest(&shown, choices.iter().map(String::as_str));
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
@@ -133,43 +134,14 @@ fn check(input: &Input, value: &Value) -> Result<(), InputProblem> {
     }
 }
 
-/// Whether `text` is a date of the calendar, `YYYY-MM-DD`.
-fn is_date(text: &str) -> bool {
-    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
-}
-
 /// Whether `text` matches `pattern`. An invalid pattern matches nothing; the loader has refused such a file.
 fn matches(pattern: &str, text: &str) -> bool {
     Regex::new(pattern).is_ok_and(|regex| regex.is_match(text))
 }
 
-fn show(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_)) => other.to_string(),
-    }
-}
-
 /// Returns the part of a text that fits into a message.
 fn clip(text: &str) -> String {
     deft_model::clip(text, 60)
-}
-
-fn fits(kind: InputType, value: &Value) -> bool {
-    match kind {
-        InputType::String => value.is_string(),
-        InputType::Date => value.as_str().is_some_and(is_date),
-        InputType::Integer => value.is_i64() || value.is_u64(),
-        InputType::Number => value.is_number(),
-        InputType::Boolean => value.is_boolean(),
-        InputType::Array => value.is_array(),
-        InputType::Object => value.is_object(),
-        InputType::Any => true,
-    }
 }
 
 fn noun(kind: InputType) -> &'static str {

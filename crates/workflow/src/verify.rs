@@ -148,7 +148,16 @@ impl Machine {
                 cached: false,
                 ms: ended.ms,
             },
-            _ => {
+            (
+                TryState::Idle
+                | TryState::Ready
+                | TryState::Healing { .. }
+                | TryState::Waiting { .. }
+                | TryState::Ended(_)
+                | TryState::Failed(_)
+                | TryState::Skipped,
+                _,
+            ) => {
                 return Err(misplaced_event(
                     &ended.path,
                     "ended a call whose result cannot be checked",

@@ -5,11 +5,10 @@
 //!
 //! Not here: the detection of loops (`breaker.rs`), how results are shown (`shown.rs`).
 
-use deft_model::{CallArgs, Effects, Failure, ModelReply, StopReason, ToolCall};
+use deft_model::{CallArgs, Effects, Failure, ModelReply, StopReason, ToolCall, value_text};
 use serde_json::Value;
 
 use super::results::return_event;
-use super::shown::plain;
 use super::state::{Agent, Call, CallState, ModelCall, Target, Turn};
 use super::turn::{agent_event, ask, failure_event, out_of_steps, text_for_person};
 use super::{Machine, breaker, child, commands, looked_up, ordinal, words};
@@ -166,7 +165,7 @@ impl Calls<'_> {
                         Some(value) => Some(self.interpretation_event(
                             index,
                             Interpretation::Made,
-                            plain(value),
+                            value_text(value),
                         )),
                         None if consent.is_some() => {
                             self.question(index, target, question, running)

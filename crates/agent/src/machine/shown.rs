@@ -8,7 +8,7 @@
 //! Not here: the explanation of the frame (the prompt), secrets (they are removed before).
 
 use deft_command::{CommandResult, CommandStatus};
-use deft_model::{Choice, Failure, ProblemCode};
+use deft_model::{Choice, Failure, ProblemCode, value_text};
 use serde_json::Value;
 
 use super::state::{Call, CallEnd, Target};
@@ -26,7 +26,7 @@ const MADE: &str = "[already done before your last answer; not repeated]";
 /// of the result itself are shown.
 pub(super) fn show_result(name: &str, call: &Call, end: &CallEnd, most: usize) -> (String, bool) {
     match end {
-        CallEnd::Value(value) if is_page(call) => (cut(&plain(value), most).join(""), false),
+        CallEnd::Value(value) if is_page(call) => (cut(&value_text(value), most).join(""), false),
         CallEnd::TextReply {
             how: Interpretation::Text,
             text,
@@ -50,7 +50,7 @@ pub(super) fn show_result(name: &str, call: &Call, end: &CallEnd, most: usize) -
                     failed,
                 )
             }
-            None => (frame_content(name, &plain(value), false, most), false),
+            None => (frame_content(name, &value_text(value), false, most), false),
         },
         CallEnd::Failed(failure) => (
             frame_content(name, &show_failure(failure), true, most),
@@ -83,17 +83,6 @@ fn result_text(how: Interpretation, text: &str) -> String {
         Interpretation::Mistaken => format!("error (invalid): {text}"),
         Interpretation::Declined => format!("declined: {text}"),
         Interpretation::Described => format!("not made: {text}"),
-    }
-}
-
-pub(super) fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_)) => other.to_string(),
     }
 }
 

@@ -373,7 +373,15 @@ impl Call {
                 self.target = None;
                 CallState::Pending
             }
-            _ => return,
+            (
+                CallState::Pending
+                | CallState::Answered { .. }
+                | CallState::Again
+                | CallState::Unable(_)
+                | CallState::Inside
+                | CallState::Over(_),
+                _,
+            ) => return,
         };
         self.state = next;
     }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use deft_model::{CallArgs, Failure, FailureClass, ModelReply, Object, StopReason, nearest_name};
+use deft_model::{
+    CallArgs, Failure, FailureClass, ModelReply, Object, StopReason, call_words, nearest_name,
+};
 
 use super::breaker::EndedCall;
 use super::state::{ModelCall, Target};
@@ -33,9 +35,12 @@ pub(super) fn not_run(setup: &Setup) -> String {
 /// Number of names in a list before the rest is only counted.
 const MAX_NAMES: usize = 50;
 
+/// Maximum number of characters of a text that is quoted.
+const MOST_SHOWN: usize = 200;
+
 /// Returns the part of a text that fits into a sentence.
 pub(super) fn clip(text: &str) -> String {
-    deft_model::clip(text, 200)
+    deft_model::clip(text, MOST_SHOWN)
 }
 
 fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
@@ -141,10 +146,7 @@ pub(super) fn unreadable(name: &str, raw: &str) -> String {
 }
 
 pub(super) fn question(tool: &str, args: &Object) -> String {
-    if args.is_empty() {
-        return format!("Call `{tool}`?");
-    }
-    format!("Call `{tool}` with {}?", clip(&json(args)))
+    format!("Call {}?", call_words(tool, Some(args), MOST_SHOWN))
 }
 
 pub(super) fn decline_text(tool: &str, by: &str) -> String {

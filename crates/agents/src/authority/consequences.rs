@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use deft_library::grants::StepOperation;
 use deft_library::{is_only_off, is_record};
-use deft_model::{Authority, Body, Handler, Object, Skill, clip, fits};
+use deft_model::{Authority, Body, Handler, Object, Skill, call_words, fits, is_template};
 use deft_records::{merge, normalise, target};
 use deft_skillfile::Check;
 use deft_store::Grant;
@@ -23,7 +23,7 @@ use crate::prepare::SCHEDULING;
 use crate::tool_names::{SKILL_RUN, USE_SKILL};
 
 /// Maximum number of characters of arguments in a question.
-const MAX_SHOWN_CHARS: usize = 200;
+pub(super) const MAX_SHOWN_CHARS: usize = 200;
 
 /// The consequences of a call.
 #[derive(Default)]
@@ -138,10 +138,8 @@ impl Agents {
         // The name and flags of a command are those of its tool, so they need no list of calls.
         if !planned.is_empty() && !is_command(skill) {
             let given = args.get("inputs").and_then(Value::as_object);
-            let given = given.filter(|given| !given.is_empty());
-            let given = given.map_or_else(String::new, |given| format!(" with {}", brief(given)));
-            let calls = list(&planned);
-            consequences.question = Some(format!("Run `{id}`{given}, which calls {calls}?"));
+            let (run, calls) = (call_words(id, given, MAX_SHOWN_CHARS), list(&planned));
+            consequences.question = Some(format!("Run {run}, which calls {calls}?"));
         }
         Ok(consequences)
     }
@@ -223,10 +221,7 @@ impl Agents {
                 return Err("a skill that an agent stores must name its tools".to_owned());
             };
             let args = call.args.and_then(Value::as_object);
-            let words = || match args.filter(|args| !args.is_empty()) {
-                Some(args) => format!("`{tool}` with {}", brief(args)),
-                None => format!("`{tool}`"),
-            };
+            let words = || call_words(tool, args, MOST_SHOWN);
             self.add_call(authority, tool, args, depth, words, &mut calls)?;
         }
         if let Some(Ok(Check::Tool { tool, args, .. })) =
@@ -304,7 +299,7 @@ impl Agents {
             if granted(&call) {
                 continue;
             }
-            let literal = call.args.filter(|args| !args.to_string().contains("{{"));
+            let literal = call.args.filter(|args| !is_template(&args.to_string()));
             let args = literal.and_then(Value::as_object);
             let judged = self.judge_nested(authority, tool, args, depth + 1);
             let Verdict::Ask(consent) = judged else {
@@ -384,10 +379,4 @@ fn list(planned: &[PlannedQuestion]) -> String {
         }
     }
     words.join(", ")
-}
-
-/// Returns the part of the arguments that fits into a question.
-pub(super) fn brief(args: &Object) -> String {
-    let text = serde_json::to_string(args).unwrap_or_default();
-    clip(&text, MAX_SHOWN_CHARS)
 }

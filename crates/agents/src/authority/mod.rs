@@ -13,7 +13,7 @@ mod consequences;
 mod paths;
 
 use deft_agent::{Consent, Coverage};
-use deft_model::{Authority, Failure, FailureClass, Object};
+use deft_model::{Authority, Failure, FailureClass, Object, call_words};
 use deft_tools::{ToolInfo, ToolLookup};
 use deft_workflow::{Permit, ToolMark};
 
@@ -193,10 +193,10 @@ impl Agents {
 }
 
 fn question(tool: &str, args: Option<&Object>) -> String {
-    match args.filter(|args| !args.is_empty()) {
-        Some(args) => format!("call `{tool}` with {}?", consequences::brief(args)),
-        None => format!("call `{tool}`?"),
-    }
+    format!(
+        "call {}?",
+        call_words(tool, args, consequences::MAX_SHOWN_CHARS)
+    )
 }
 
 /// Returns the question about a tool whose server does not declare its effects.

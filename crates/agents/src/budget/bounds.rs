@@ -70,8 +70,8 @@ pub fn payers(run: &RunRow, around: Vec<EnclosingSkill>) -> Vec<Payer> {
 
 impl Agents {
     /// Returns the skills outside of a run whose budgets it counts against: an agent of another run started
-    /// it, and its key names the call. Deleted runs are skipped, because they are over. A journal that cannot
-    /// be read is an error, because a budget in it would be missed.
+    /// it, and its key names the call. Deleted runs are skipped, because they are over. A journal or a nested
+    /// skill that cannot be read is an error, because a budget would be missed.
     pub async fn payers_above(&self, run: &RunRow) -> Result<Vec<Payer>, Error> {
         let mut payers = Vec::new();
         let mut run = run.clone();
@@ -115,13 +115,12 @@ impl Agents {
             }
             // A step that was tried again may have entered another revision.
             around.retain(|known| known.path.as_ref().is_none_or(|path| !same(path, &at)));
-            if let Ok(pinned) = self.library.find_pinned(&run.skill, &revision).await {
-                around.push(EnclosingSkill {
-                    skill: pinned.skill.id.to_string(),
-                    revision,
-                    path: Some(at),
-                });
-            }
+            let pinned = self.library.find_pinned(&run.skill, &revision).await?;
+            around.push(EnclosingSkill {
+                skill: pinned.skill.id.to_string(),
+                revision,
+                path: Some(at),
+            });
         }
         Ok(payers(run, around))
     }

@@ -3,7 +3,7 @@
 //!
 //! Not here: paused skills (`deft_library::aftermath`), which only people resume.
 
-use deft_base::{Error, read_instant, read_setting};
+use deft_base::{Error, read_instant, read_or_log, read_setting};
 use deft_model::{Failure, FailureClass};
 use deft_outbox::{Kind, Notice};
 use deft_store::{Limit, NewNotice};
@@ -95,6 +95,14 @@ impl Agents {
         Ok(stored.unwrap_or_default())
     }
 
+    /// Returns the stored reason of a pause; `None` if the agent is not paused.
+    async fn known_cause(&self, agent: &str) -> Result<Option<Cause>, Error> {
+        match self.store().held(&pause_key(agent)).await? {
+            Some(_) => self.cause(agent).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Returns why an agent may not call its model now. A pause ends when the limit allows calls again.
     pub(super) async fn check_pause(
         &self,
@@ -126,24 +134,33 @@ impl Agents {
         self.pause_agent(agent, &cause, &limit.scope).await;
     }
 
-    /// Pauses an agent that consumes far more than usual (S0.55), and notifies people (S0.74).
+    /// Pauses an agent that consumes far more than usual (S0.55), and notifies people (S0.74). The request
+    /// has been paid for, so usage that cannot be read does not fail it.
     pub(super) async fn look_for_spike(&self, spending: &Spending, more: u64) {
         let (agent, now) = (&spending.agent, self.base.now());
+        let spike = self.find_spike(agent, more, now).await;
+        let Some(why) = read_or_log(spike, "the usage of an agent").flatten() else {
+            return;
+        };
+        let cause = Cause { why, limit: None };
+        let incident = deft_store::bucket(now).to_string();
+        self.pause_agent(agent, &cause, &incident).await;
+    }
+
+    /// Returns the reason to pause an agent that consumes far more than usual; `None` if it does not.
+    async fn find_spike(
+        &self,
+        agent: &str,
+        more: u64,
+        now: Timestamp,
+    ) -> Result<Option<String>, Error> {
         let budgets = self.budgets();
         let rule = budgets.agents.get(agent).unwrap_or(&budgets.all);
         let from = now.saturating_sub(USUAL).unwrap_or(Timestamp::MIN);
-        let Ok(usage) = self.store().usage_since(agent, from).await else {
-            return;
-        };
+        let usage = self.store().usage_since(agent, from).await?;
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
         // Consumption before a person resumed the agent does not count again.
-        let resumed = match read_instant(&**self.store(), &resumed_key(agent)).await {
-            Ok(resumed) => resumed,
-            Err(error) => {
-                tracing::warn!(%agent, %error, "cannot check the usage of the agent");
-                return;
-            }
-        };
+        let resumed = read_instant(&**self.store(), &resumed_key(agent)).await?;
         let hour = hour.max(resumed.unwrap_or(Timestamp::MIN));
         let (present, before): (Vec<_>, Vec<_>) = usage.iter().partition(|row| row.bucket > hour);
         let taken = present.iter().map(|row| row.tokens).sum::<u64>() + more;
@@ -153,29 +170,21 @@ impl Agents {
         let usual = before.iter().map(|row| row.tokens).sum::<u64>();
         let usual = usual / u64::try_from(hours).unwrap_or(1);
         let threshold = rule.spike(usual);
-        if taken <= threshold {
-            return;
-        }
-        let why = format!("it used {taken} tokens in one hour; limit {threshold}, usual {usual}");
-        let cause = Cause { why, limit: None };
-        let incident = deft_store::bucket(now).to_string();
-        self.pause_agent(agent, &cause, &incident).await;
+        let why =
+            || format!("it used {taken} tokens in one hour; limit {threshold}, usual {usual}");
+        Ok((taken > threshold).then(why))
     }
 
     /// Pauses an agent and notifies people once. A pause that only a person ends replaces one that ends by
     /// itself, never the other way round.
     async fn pause_agent(&self, agent: &str, cause: &Cause, incident: &str) {
         let (key, now) = (pause_key(agent), self.base.now());
-        let known = match self.store().held_since(&key).await {
-            Ok(None) => None,
-            Ok(Some(_)) => match self.cause(agent).await {
-                Ok(cause) => Some(cause),
-                Err(error) => {
-                    tracing::warn!(%agent, %error, "the agent stays paused as it is");
-                    return;
-                }
-            },
-            Err(_) => return,
+        let known = match self.known_cause(agent).await {
+            Ok(known) => known,
+            Err(error) => {
+                tracing::warn!(%agent, %error, "cannot read whether the agent is paused; it stays as it is");
+                return;
+            }
         };
         if known.is_some_and(|known| known.limit.is_none() || cause.limit.is_some()) {
             return;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use deft_service::time::parse_duration;
+use deft_service::time::{parse_duration, parse_length};
 
 use crate::pages::Extent;
 
@@ -101,6 +101,11 @@ pub(crate) enum Notices {
         /// The notice's number, or `last` [default: all of them]
         id: Option<String>,
     },
+}
+
+/// Parses a duration, or a number of seconds.
+pub(super) fn length(text: &str) -> Result<Duration, String> {
+    parse_length(text).map_err(|failure| failure.message)
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {

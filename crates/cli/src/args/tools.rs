@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
-use super::time::duration;
+use super::time::{duration, length};
 use crate::complete;
 
 #[derive(Debug, Subcommand)]
@@ -56,9 +56,9 @@ pub(crate) struct ToolCall {
     /// All arguments as one JSON object
     #[arg(long, value_name = "JSON")]
     pub args: Option<String>,
-    /// Timeout in seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<u64>,
+    /// Timeout, such as `30s` or `2m`; a bare number is in seconds
+    #[arg(long, value_name = "TIME", value_parser = length)]
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -11,6 +11,7 @@ use crate::args::{Global, Logs};
 use crate::failure::Done;
 use crate::output::Output;
 use crate::terminal::StyledText;
+use deft_wire::model::value_text;
 
 /// The interval at which to look for new lines.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -61,9 +62,7 @@ fn text(line: &LogLine, zone: &TimeZone, color: bool) -> StyledText {
     };
     let mut said = line.message.replace('\n', "\n    ");
     for (name, value) in &line.fields {
-        let value = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
+        let value = value_text(value);
         said.push_str(&format!(" {name}={}", value.replace('\n', " ")));
     }
     let Some(at) = at else {

@@ -38,7 +38,7 @@ impl ChannelKind {
     /// Whether `tool` may not carry notices: a tool that leaves a notice, or starts work that may leave one,
     /// would cause an endless loop.
     pub fn is_circle(tool: &str) -> bool {
-        tool == "notify" || deft_engine::is_own_tool(tool)
+        deft_engine::needs_engine(tool)
     }
 
     /// Returns the name of the tool, if notices go to a tool.

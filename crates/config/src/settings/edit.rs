@@ -157,7 +157,11 @@ impl Editor {
         };
         let old = check(&self.before);
         let mut new = check(&self.text());
-        new.retain(|problem| !old.iter().any(|other| other.message == problem.message));
+        // A change may move an old problem to another line.
+        let is_same = |one: &Problem, other: &Problem| {
+            (&one.path, &one.message) == (&other.path, &other.message)
+        };
+        new.retain(|problem| !old.iter().any(|other| is_same(problem, other)));
         new
     }
 

@@ -55,7 +55,7 @@ impl Setting {
     pub fn words(&self) -> &'static str {
         match self.key.preset {
             KeyDefault::Words(words) => words,
-            KeyDefault::Value(_) | KeyDefault::Needed => "not set",
+            KeyDefault::Value(_) | KeyDefault::Text(_) | KeyDefault::Needed => "not set",
         }
     }
 

@@ -38,13 +38,10 @@ impl ModelConfig {
 
     /// Returns the options for requests to the model, or why they are incomplete.
     pub fn options(&self, secrets: &dyn SecretSource) -> Result<ModelOptions, Failure> {
-        let provider = match self.text("provider").as_deref() {
-            Some("openai") => ProviderKind::OpenAi,
-            Some("anthropic") => ProviderKind::Anthropic,
-            Some("gemini") => ProviderKind::Gemini,
-            Some("ollama") => ProviderKind::Ollama,
-            Some(_) | None => return Err(self.lacks("provider", "openai")),
-        };
+        let provider = self.text("provider");
+        let provider = provider.as_deref().and_then(ProviderKind::from_word);
+        let provider =
+            provider.ok_or_else(|| self.lacks("provider", ProviderKind::OpenAi.word()))?;
         let model = self.text("model").filter(|model| !model.is_empty());
         let model = model.ok_or_else(|| self.lacks("model", "MODEL"))?;
         let api_key = match self.text("api_key") {

@@ -3,10 +3,6 @@
 use super::table::{KEYS, KeyDefault};
 
 /// Renders one table per section.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "only the test of the document asks for it")
-)]
 pub(super) fn reference() -> String {
     let mut out = String::new();
     let mut current = "";
@@ -18,7 +14,9 @@ pub(super) fn reference() -> String {
         }
         let name = key.path.get(section.len() + 1..).unwrap_or(key.path);
         let preset = match key.preset {
-            KeyDefault::Value(text) => format!("`{text}`"),
+            preset @ (KeyDefault::Value(_) | KeyDefault::Text(_)) => {
+                format!("`{}`", preset.toml().unwrap_or_default())
+            }
             KeyDefault::Words(words) => words.to_owned(),
             KeyDefault::Needed => "required".to_owned(),
         };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::table::{KEYS, Key, KeyDefault, is_any};
+use super::table::{KEYS, Key, is_any};
 
 /// Returns the schema. It uses draft-07, which TOML editors support.
 pub fn schema() -> Value {
@@ -53,8 +53,8 @@ fn insert(schema: &mut Value, parts: &[&str], key: &Key) {
 fn leaf(key: &Key) -> Value {
     let mut schema = key.kind.schema();
     schema["description"] = json!(key.doc);
-    if let KeyDefault::Value(_) = key.preset {
-        schema["default"] = json!(key.default_value());
+    if let Some(preset) = key.default_value() {
+        schema["default"] = preset;
     }
     schema
 }

@@ -3,6 +3,9 @@
 //!
 //! Not here: the kinds of values (`kind.rs`), and the effect of the settings.
 
+use deft_llm::ProviderKind;
+use deft_model::DEFAULT_AGENT;
+
 use super::hook::HookScheme;
 use super::kind::Kind;
 
@@ -22,13 +25,26 @@ pub(super) struct Key {
 pub(super) enum KeyDefault {
     /// This value, in TOML.
     Value(&'static str),
+    /// This string.
+    Text(&'static str),
     /// A default that is not a single value, described in words.
     Words(&'static str),
     /// No default: the key is required.
     Needed,
 }
 
-use KeyDefault::{Needed, Value, Words};
+use KeyDefault::{Needed, Text, Value, Words};
+
+impl KeyDefault {
+    /// Returns the default in TOML, if it is a single value.
+    pub(super) fn toml(self) -> Option<String> {
+        match self {
+            Value(text) => Some(text.to_owned()),
+            Text(text) => Some(format!("{text:?}")),
+            Words(_) | Needed => None,
+        }
+    }
+}
 
 const fn key(path: &'static str, kind: Kind, preset: KeyDefault, doc: &'static str) -> Key {
     Key {
@@ -38,9 +54,6 @@ const fn key(path: &'static str, kind: Kind, preset: KeyDefault, doc: &'static s
         doc,
     }
 }
-
-/// Model providers.
-const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini", "ollama"];
 
 /// How a server's tools appear to clients of deft's MCP server.
 const REEXPORTS: &[&str] = &["off", "prefixed", "plain"];
@@ -202,7 +215,7 @@ pub(super) const KEYS: &[Key] = &[
     key("telemetry.open_metrics", Kind::Truth, Value("false"),
         "Whether `/metrics` needs no token while the API listens on a loopback address"),
 
-    key("llm.NAME.provider", Kind::Words(PROVIDERS), Needed,
+    key("llm.NAME.provider", Kind::Words(ProviderKind::WORDS), Needed,
         "The kind of model server; `openai` is any server with the chat completions API"),
     key("llm.NAME.model", Kind::Text, Needed,
         "The model, as the server calls it"),
@@ -238,7 +251,7 @@ pub(super) const KEYS: &[Key] = &[
     key("llm.NAME.extra.KEY", Kind::Any, Words("none"),
         "An additional field of every request, with the provider's name for it"),
 
-    key("agent.default", Kind::Text, Value("\"thinker\""),
+    key("agent.default", Kind::Text, Text(DEFAULT_AGENT),
         "Default agent of skills and chats"),
     key("agent.llm", Kind::Text, Words("the only `[llm.NAME]` section"),
         "The name of the `llm` section that agents use by default"),
@@ -365,9 +378,6 @@ impl Key {
 
     /// Returns the default, if it is a single value.
     pub(super) fn default_value(&self) -> Option<serde_json::Value> {
-        match self.preset {
-            Value(text) => super::tree::value_of(text),
-            Words(_) | Needed => None,
-        }
+        super::tree::value_of(&self.preset.toml()?)
     }
 }

@@ -341,7 +341,7 @@ fn defaults_are_those_of_their_owners() {
     assert_eq!(nothing.store.path, Path::new("/home/me/.deft/data/deft.db"));
     let mut text = String::new();
     for key in KEYS.iter().filter(|key| !key.path.contains("KEY")) {
-        if let super::table::KeyDefault::Value(value) = key.preset {
+        if let Some(value) = key.preset.toml() {
             text.push_str(&format!("{} = {value}\n", key.path.replace("NAME", "x")));
         }
     }

@@ -8,7 +8,7 @@ use deft_agents::{
     text_of,
 };
 use deft_base::{hex_digest, run_outputs};
-use deft_model::{Cause, Failure, InputType, Object, RunOrigin, Skill};
+use deft_model::{Cause, Failure, InputType, Object, RunOrigin, Skill, clip};
 use deft_store::{NewConversation, RunRow, Write};
 use serde_json::json;
 use uuid::Uuid;
@@ -122,7 +122,7 @@ impl Engine {
         if self.inner.agents.agent_definition(&agent).is_none() {
             return Err(self.inner.agents.no_agent(&agent));
         }
-        let title: String = say.text.trim().chars().take(TITLE).collect();
+        let title = clip(say.text.trim(), TITLE);
         let new = NewConversation {
             // The same message belongs to the same conversation, even if it is sent repeatedly.
             id: match &say.key {

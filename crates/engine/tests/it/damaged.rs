@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deft_engine::CHAT_SKILL;
-use deft_model::Outage;
+use deft_model::{Cause, Object, Outage};
 use deft_store::{NewEvent, RunRow, SkillOrigin, SkillRow, Store};
 use deft_store_testkit::Memory;
 use serde_json::json;
@@ -130,9 +130,8 @@ async fn a_damaged_timing_is_an_error() {
     assert!(world.engine.library().enable("echo").await.is_err());
 }
 
-#[tokio::test]
-async fn a_damaged_record_is_an_error_and_not_an_empty_skill() {
-    let (store, world) = world();
+/// Stores a record called `water` that cannot be read.
+async fn store_damaged_record(store: &Arc<dyn Store>, world: &World) -> SkillRow {
     let file = world.engine.library().snapshot();
     let file = file.skill("echo").unwrap();
     let mut new = world.engine.library().new_file(file, at("13:00"));
@@ -141,10 +140,50 @@ async fn a_damaged_record_is_an_error_and_not_an_empty_skill() {
     new.text.revision = "r".to_owned();
     new.content = Some("{".to_owned());
     store.put_skills(vec![new]).await.unwrap();
-    let row = store.skill("water").await.unwrap().unwrap();
+    store.skill("water").await.unwrap().unwrap()
+}
+
+const DAMAGED_RECORD: &str =
+    "the record of skill `water` cannot be read: EOF while parsing an object at line 1 column 1";
+
+#[tokio::test]
+async fn a_damaged_record_is_an_error_and_not_an_empty_skill() {
+    let (store, world) = world();
+    let row = store_damaged_record(&store, &world).await;
     let shown = world.engine.stored_skill(&row).await;
+    assert_eq!(shown.unwrap_err().to_string(), DAMAGED_RECORD);
+}
+
+/// It is not reported as an unknown skill.
+#[tokio::test]
+async fn a_damaged_record_is_an_error_of_a_dry_run_that_names_it() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let outer = "name: outer\ndescription: d\nsteps:\n  - {id: inner, skill: water}\n";
+    let world = World::with(Arc::clone(&store), &[ECHO, ("outer.yaml", outer)], |_| {});
+    store_damaged_record(&store, &world).await;
+    let dry = world.engine.dry_run("outer", &Object::new()).await;
+    assert_eq!(dry.unwrap_err().to_string(), DAMAGED_RECORD);
+}
+
+/// The budget of a nested skill counts the agents that run outside of it, so it must not be missed.
+#[tokio::test]
+async fn a_damaged_nested_skill_is_an_error_and_not_a_missing_payer() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let outer = "name: outer\ndescription: d\nsteps:\n  - {id: inner, skill: echo}\n";
+    let world = World::with(Arc::clone(&store), &[ECHO, ("outer.yaml", outer)], |_| {});
+    let snapshot = world.engine.library().snapshot();
+    let revision = snapshot.skill("echo").unwrap().revision.to_string();
+    store.keep_revision(&revision, "{").await.unwrap();
+    let mut run = world.run("outer", json!({})).await;
+    run.key = Some(format!("{}/inner/mind#1.1", run.id));
+    run.cause = Cause::Agent;
+    // An engine that has not loaded the skill has only its stored text.
+    let later = World::with(store, &[], |_| {});
+    let payers = later.engine.agents().payers_above(&run).await;
     assert_eq!(
-        shown.unwrap_err().to_string(),
-        "the record of skill `water` cannot be read: EOF while parsing an object at line 1 column 1"
+        payers.unwrap_err().to_string(),
+        format!(
+            "revision `{revision}` of skill `outer` cannot be read: EOF while parsing an object at line 1 column 1"
+        )
     );
 }

@@ -1,6 +1,6 @@
 //! Defaults derived from the rest of a record.
 
-use deft_model::{Choice, DEFAULT_AGENT, Trigger};
+use deft_model::{Choice, DEFAULT_AGENT, Trigger, is_template};
 use serde_json::{Value, json};
 
 use super::Draft;
@@ -82,7 +82,7 @@ fn stays(step: &Value) -> bool {
 
 fn has_markup(value: &Value) -> bool {
     match value {
-        Value::String(text) => ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)),
+        Value::String(text) => is_template(text),
         Value::Array(items) => items.iter().any(has_markup),
         Value::Object(object) => object.values().any(has_markup),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,

@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 
 /// Adds no finding if there are no hooks and no skill names one.
 pub(super) fn check(workspace: &Workspace, found: &mut Findings) {
-    let Ok(list) = hooks::list(workspace) else {
+    let (Ok(list), Ok(unknown)) = (hooks::list(workspace), hooks::unknown(workspace)) else {
         // The configuration or the skills cannot be read; other checks report that.
         return;
     };
@@ -39,7 +39,7 @@ pub(super) fn check(workspace: &Workspace, found: &mut Findings) {
             found.about(name);
         }
     }
-    for waiting in hooks::unknown(workspace).unwrap_or_default() {
+    for waiting in unknown {
         let (skill, hook) = (&waiting.skill, &waiting.hook);
         let message = format!("`{skill}` waits for the unknown hook `{hook}`");
         let hint = format!("add a section `[hooks.{hook}]` to the configuration");

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use deft_config::{Editor, Home, SecretPlace, Secrets, store_secret};
-use deft_llm::{Ask, Models};
+use deft_llm::{Ask, Models, unnamed};
 use deft_model::{Message, ModelRequest};
 use deft_tools::Secret;
 use deft_wire::setup::{ModelTest, SetupModel};
@@ -132,15 +132,8 @@ pub fn test_model(workspace: &Workspace, name: &str) -> Done<ModelTest> {
             error: None,
             hint: None,
         },
-        Err(mut failure) => {
-            // The caller adds the name of the model.
-            let prefix = format!("model `{name}`: ");
-            let unnamed = failure.message.strip_prefix(&prefix).map(str::to_owned);
-            if let Some(unnamed) = unnamed {
-                failure.message = unnamed;
-            }
-            failed_test(began.elapsed(), failure)
-        }
+        // The caller adds the name of the model.
+        Err(failure) => failed_test(began.elapsed(), unnamed(name, failure)),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Checks whether each file is loaded, and checks the folders, the store and the machine.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use deft_config::env;
@@ -77,7 +78,7 @@ pub fn examine(workspace: &Workspace) -> Done<Examination> {
         checks.extend(check_other_hosts(library));
     }
     checks.extend(check_clashes(&catalog));
-    let around = check_surroundings(workspace, snapshot, None);
+    let around = check_surroundings(workspace, snapshot, None)?;
     let mut report = SkillsReport {
         ok: true,
         checks,
@@ -100,14 +101,18 @@ pub fn examine(workspace: &Workspace) -> Done<Examination> {
     })
 }
 
-/// Counts the problems of a home's skills. If the store cannot be read, no clashes are reported; another
-/// check reports the store.
+/// Counts the problems of a home's skills. If the store cannot be read, no clashes and no unknown tools are
+/// reported; another check reports the store.
 pub(crate) fn health(workspace: &Workspace) -> Done<SkillHealth> {
     let mut catalog = SkillCatalog::open_files(workspace)?;
     if let Err(failure) = catalog.read_store(workspace) {
         tracing::debug!(message = failure.message, "the store cannot be read");
     }
     let snapshot = &catalog.snapshot;
+    let around = check_surroundings(workspace, snapshot, None).unwrap_or_else(|failure| {
+        tracing::debug!(message = failure.message, "the known tools cannot be read");
+        HashMap::new()
+    });
     let count = |wanted: fn(&State) -> bool| {
         let files = snapshot.files().iter();
         files.filter(|file| wanted(&file.state)).count()
@@ -117,7 +122,7 @@ pub(crate) fn health(workspace: &Workspace) -> Done<SkillHealth> {
         broken: count(|state| matches!(state, State::Broken { .. })),
         kept: count(|state| matches!(state, State::Broken { kept: Some(_) })),
         shadowed: count(|state| matches!(state, State::Shadowed { .. })),
-        unfit: check_surroundings(workspace, snapshot, None).len(),
+        unfit: around.len(),
         clashes: catalog.clashes(),
         snapshot: catalog.snapshot,
     })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use deft_model::{
-    Body, Confirmation, Dialect, Input, OnError, Skill, SkillId, Step, Text, Workflow,
+    Body, Confirmation, Dialect, Input, OnError, Skill, SkillId, Step, Text, Workflow, value_text,
 };
 use deft_registry::LoadedSkill;
 use deft_skillfile::{render, slug};
@@ -121,7 +121,7 @@ fn words(skill: &Skill, workflow: &Workflow) -> String {
     if !workflow.outputs.is_empty() {
         text.push_str("\n## Result\n\n");
         for (name, value) in &workflow.outputs {
-            text.push_str(&format!("- `{name}`: `{}`\n", plain(value)));
+            text.push_str(&format!("- `{name}`: `{}`\n", value_text(value)));
         }
     }
     let id = &skill.id;
@@ -138,10 +138,10 @@ fn input_words(input: &Input) -> String {
         about.push_str(", required");
     }
     if let Some(default) = &input.default {
-        about.push_str(&format!(", default `{}`", plain(default)));
+        about.push_str(&format!(", default `{}`", value_text(default)));
     }
     if !input.choices.is_empty() {
-        let choices: Vec<String> = input.choices.iter().map(plain).collect();
+        let choices: Vec<String> = input.choices.iter().map(value_text).collect();
         about.push_str(&format!(", one of `{}`", choices.join("`, `")));
     }
     let description = input.description.as_deref();
@@ -161,7 +161,7 @@ fn step_words(step: &Step, question: Option<&Confirmation>) -> String {
         sentences.push(format!("Only if `{condition}`"));
     }
     if let Some(repeat) = &step.repeat {
-        let over = plain(&repeat.over);
+        let over = value_text(&repeat.over);
         sentences.push(format!(
             "Do this for each item of `{over}`, called `{}`",
             repeat.var
@@ -181,10 +181,4 @@ fn step_words(step: &Step, question: Option<&Confirmation>) -> String {
         .iter()
         .map(|text| text.trim_end_matches('.').trim_end());
     sentences.collect::<Vec<_>>().join(". ") + "."
-}
-
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }

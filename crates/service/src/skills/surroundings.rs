@@ -16,13 +16,14 @@ use super::finding::read_text;
 use crate::app::{self, App};
 use crate::workspace::Workspace;
 
-/// Returns the problems with unknown tools and skills, by file. `others` has further known skills.
+/// Returns the problems with unknown tools and skills, by file. `others` has further known skills. Fails if
+/// the home or its store cannot be read.
 pub(super) fn check_surroundings(
     workspace: &Workspace,
     snapshot: &Snapshot,
     others: Option<&Snapshot>,
-) -> HashMap<PathBuf, Vec<Diagnostic>> {
-    let known = gather(workspace, snapshot, others).unwrap_or_default();
+) -> Done<HashMap<PathBuf, Vec<Diagnostic>>> {
+    let known = gather(workspace, snapshot, others)?;
     let mut found: HashMap<PathBuf, Vec<Diagnostic>> = HashMap::new();
     let mut add = |path: &Path, diagnostics: Vec<Diagnostic>| {
         if !diagnostics.is_empty() {
@@ -45,7 +46,7 @@ pub(super) fn check_surroundings(
             add(&file.path, found);
         }
     }
-    found
+    Ok(found)
 }
 
 fn gather(
@@ -63,7 +64,7 @@ fn gather(
         .chain(others.into_iter().flat_map(Snapshot::skills));
     files.for_each(|loaded| add(loaded));
     let mut known = Surroundings::default();
-    if workspace.locate()?.is_dir() {
+    if workspace.locate().is_ok_and(|home| home.is_dir()) {
         let app = App::to_read(workspace)?;
         known = known_tools(app.engine.router());
         let records = app.block_on(app.engine.library().record_skills());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use deft_config::Home;
-use deft_engine::{Error, NamedSkill};
+use deft_engine::{Error, NamedSkill, read_or_log};
 use deft_records::Target;
 use deft_store::SkillRow;
 use deft_wire::skill::StoredSkill;
@@ -92,10 +92,10 @@ fn switch_result(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
 /// Returns the disabled tools that a skill requires or its steps call.
 fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     let library = app.engine.library();
-    // A plan that cannot be read is reported when the skill runs.
     let pinned = app.block_on(library.find_pinned(&row.text.skill, &row.text.revision));
     let mut tools: BTreeSet<&str> = row.text.required_tools.iter().map(String::as_str).collect();
-    if let Ok(pinned) = &pinned {
+    let pinned = read_or_log(pinned, "the steps of the changed skill");
+    if let Some(pinned) = &pinned {
         tools.extend(pinned.plan.tools());
     }
     let router = app.engine.router();

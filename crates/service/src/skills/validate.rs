@@ -1,5 +1,6 @@
 //! Checks skill files. Needs no home and no daemon.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use deft_config::system_moment;
@@ -109,11 +110,25 @@ impl Validator {
         if let Some(folder) = full.parent().filter(|_| is_ok) {
             let snapshot = Snapshot::load(&Options::new([folder.to_path_buf()]), &self.moment);
             let home = self.home_skills();
-            let mut found = check_surroundings(&self.workspace, &snapshot, home.as_ref());
+            let mut found = self.check_surroundings(&snapshot, home.as_ref());
             let found = found.remove(&full).unwrap_or_default();
             draft.diagnostics.extend(found);
         }
         Ok(draft)
+    }
+
+    /// Returns the problems with unknown tools and skills, by file. A file can be checked without a home, so
+    /// a home that cannot be read is only logged.
+    fn check_surroundings(
+        &self,
+        snapshot: &Snapshot,
+        home: Option<&Snapshot>,
+    ) -> HashMap<PathBuf, Vec<Diagnostic>> {
+        check_surroundings(&self.workspace, snapshot, home).unwrap_or_else(|failure| {
+            let why = failure.message;
+            tracing::warn!(why, "cannot check for unknown tools and skills");
+            HashMap::new()
+        })
     }
 
     /// Returns the skills of the home, if it exists.
@@ -139,7 +154,7 @@ impl Validator {
             file.state != State::Ignored || found.any(|one| one.rule != Rule::NotASkill)
         };
         let home = self.home_skills();
-        let mut found = check_surroundings(&self.workspace, &snapshot, home.as_ref());
+        let mut found = self.check_surroundings(&snapshot, home.as_ref());
         let mut files: Vec<Draft> = snapshot
             .files()
             .iter()

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use deft_agent::{Address, Event as AgentEvent, EventKind, Interpretation};
-use deft_engine::PublishedEvent;
+use deft_engine::{PublishedEvent, read_or_log};
 use deft_llm::Delta;
 use deft_model::{CallArgs, Failure, Message, RunId};
 use deft_wire::chat::{ChatAnswer, ChatError};
@@ -234,9 +234,9 @@ pub(super) fn answer(conversation: String, text: String, run: RunView) -> ChatAn
 
 /// Summarises a message without text in one line.
 pub(super) fn summary(body: &str) -> String {
-    match serde_json::from_str(body) {
-        Ok(Message::Tool { name, text, .. }) => format!("{name}: {text}"),
-        Ok(Message::Assistant { calls, .. }) => {
+    match read_or_log(serde_json::from_str(body), "a message of a chat") {
+        Some(Message::Tool { name, text, .. }) => format!("{name}: {text}"),
+        Some(Message::Assistant { calls, .. }) => {
             let call = |call: &deft_model::ToolCall| match &call.args {
                 CallArgs::Object(args) => {
                     let args = serde_json::to_string(args).unwrap_or_default();
@@ -247,8 +247,8 @@ pub(super) fn summary(body: &str) -> String {
             let calls: Vec<String> = calls.iter().map(call).collect();
             calls.join("\n")
         }
-        Ok(Message::User { text }) => text,
-        Err(_) => String::new(),
+        Some(Message::User { text }) => text,
+        None => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deft_engine::Engine;
+use deft_engine::{Engine, read_or_log};
 use deft_model::{Choice, DisabledReason, Outcome};
 use deft_store::{NoticeFilter, NoticeStatus, RunFilter, RunRow, SkillFilter, SkillRow};
 use deft_telemetry::{ExportState, Metric, Registry};
@@ -39,7 +39,7 @@ impl RowProgress {
     }
 }
 
-/// Updates all gauges. Values that cannot be read stay unchanged.
+/// Updates all gauges. Values that cannot be read are logged and stay unchanged.
 pub(super) async fn refresh(registry: &Registry, engine: &Engine, progress: &mut RowProgress) {
     let now = Timestamp::now();
     let version = [env!("CARGO_PKG_VERSION")];
@@ -47,7 +47,8 @@ pub(super) async fn refresh(registry: &Registry, engine: &Engine, progress: &mut
     read_skills(registry, engine, now).await;
     read_slots(registry, engine, progress).await;
     read_notices(registry, engine, progress).await;
-    if let Ok(open) = engine.store().approvals(false).await {
+    let open = engine.store().approvals(false).await;
+    if let Some(open) = read_or_log(open, "the open approvals to count") {
         registry.set(Metric::Approvals, &[], count(open.len()));
     }
     registry.clear(Metric::ServerUp);
@@ -79,7 +80,8 @@ async fn read_skills(registry: &Registry, engine: &Engine, now: Timestamp) {
         limit: Some(ROWS),
         ..SkillFilter::default()
     };
-    let Ok(rows) = engine.store().skills(filter).await else {
+    let rows = engine.store().skills(filter).await;
+    let Some(rows) = read_or_log(rows, "the skills to count") else {
         return;
     };
     for metric in [Metric::NextFire, Metric::ScheduleState, Metric::Failures] {
@@ -128,7 +130,9 @@ async fn read_slots(registry: &Registry, engine: &Engine, progress: &mut RowProg
     let mut end = None;
     loop {
         let page = engine.store().run_page(filter.clone(), end).await;
-        let Ok(page) = page else { return };
+        let Some(page) = read_or_log(page, "the missed slots to count") else {
+            return;
+        };
         let fresh = page.runs.iter().filter(|row| row.admitted_at > since);
         for row in fresh.filter(|row| row.started_at.is_none()) {
             progress.slots_until = progress.slots_until.max(row.admitted_at);
@@ -164,7 +168,8 @@ async fn read_notices(registry: &Registry, engine: &Engine, progress: &mut RowPr
                 limit: Some(ROWS),
                 ..NoticeFilter::default()
             };
-            let Ok(rows) = engine.store().notices(filter).await else {
+            let rows = engine.store().notices(filter).await;
+            let Some(rows) = read_or_log(rows, "the notices to count") else {
                 break;
             };
             let fresh = rows.iter().filter_map(|row| row.ended_at);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_config::Config;
-use deft_engine::{Engine, Error, PublishedEvent};
+use deft_engine::{Engine, Error, PublishedEvent, read_or_log};
 use deft_model::{EventType, RunId};
 use deft_telemetry::{Exporter, RunFold, Span, SpanMaker, StateReader};
 use deft_workflow::Event;
@@ -136,7 +136,7 @@ impl RunWatch {
     async fn catch_up(&mut self) {
         loop {
             let read = self.engine.store().events(None, self.seen, PAGE).await;
-            let Ok(events) = read else {
+            let Some(events) = read_or_log(read, "the ended runs to export") else {
                 return;
             };
             let is_last = events.len() < PAGE as usize;

@@ -59,7 +59,7 @@ pub fn call(
     request: ToolRequest,
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Done<WithWarnings<CalledTool>> {
-    if needs_engine(&request.tool) {
+    if deft_engine::needs_engine(&request.tool) {
         return call_in_engine(workspace, request, interrupt);
     }
     let home = workspace.home()?;
@@ -76,11 +76,6 @@ pub fn call(
         };
         Ok(WithWarnings::close(called, opened).await)
     })
-}
-
-/// Whether a tool needs the engine: to do its work, or to deliver its notice.
-fn needs_engine(tool: &str) -> bool {
-    deft_engine::is_own_tool(tool) || tool == "notify"
 }
 
 fn call_in_engine(

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use deft_model::{Object, Step, nearest};
+use deft_model::{Object, Step, nearest, value_text};
 use deft_template::has_markup;
 use serde_json::Value;
 
@@ -90,9 +90,9 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
     {
         let choices: Vec<String> = choices
             .iter()
-            .map(|choice| format!("`{}`", show_value(choice)))
+            .map(|choice| format!("`{}`", value_text(choice)))
             .collect();
-        let given = format!("`{}`", show_value(value));
+        let given = format!("`{}`", value_text(value));
         return (!choices.contains(&given)).then(|| format!("one of {}", choices.join(", ")));
     }
     let kinds: Vec<&str> = match schema.get("type")? {
@@ -124,12 +124,6 @@ fn misfit(schema: &Value, value: &Value) -> Option<String> {
             .join(" or ")
     };
     (!kinds.iter().any(fits)).then(wanted)
-}
-
-fn show_value(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn word(kind: &str) -> &str {

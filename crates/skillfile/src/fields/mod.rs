@@ -162,6 +162,14 @@ mod tests {
 
     use super::*;
 
+    /// The text of a field is a constant, so it cannot be made from the name.
+    #[test]
+    fn the_default_agent_has_one_name() {
+        let field = POLICY.iter().find(|field| field.name == "agent_id");
+        let doc = field.map(|field| field.doc).unwrap_or_default();
+        assert!(doc.ends_with(&format!("default `{}`", deft_model::DEFAULT_AGENT)));
+    }
+
     /// Every field shared by all dialects occurs in a case file.
     #[test]
     fn each_shared_field_has_a_case() {

@@ -1,7 +1,6 @@
 //! Rendering of man pages: as a file, and as the help for skills without a page.
 
-use deft_model::{Body, Input, Object, Skill, Step, Workflow};
-use serde_json::Value;
+use deft_model::{Body, Input, Object, Skill, Step, Workflow, value_text};
 
 use super::emit;
 use super::keys::{entries, put, put_given, timing};
@@ -83,7 +82,7 @@ fn flag(input: &Input, width: usize, out: &mut String) {
         .clone()
         .unwrap_or_else(|| format!("takes {}", input.kind));
     if !input.choices.is_empty() {
-        let words: Vec<String> = input.choices.iter().map(plain).collect();
+        let words: Vec<String> = input.choices.iter().map(value_text).collect();
         prose = format!(
             "{}. One of: {}",
             prose.trim_end_matches('.'),
@@ -94,15 +93,9 @@ fn flag(input: &Input, width: usize, out: &mut String) {
         prose.push_str(" (required)");
     }
     if let Some(default) = &input.default {
-        prose.push_str(&format!(" (default: {})", plain(default)));
+        prose.push_str(&format!(" (default: {})", value_text(default)));
     }
     out.push_str(&format!("--{:width$}  {prose}\n", input.name));
-}
-
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn summary(step: &Step) -> String {

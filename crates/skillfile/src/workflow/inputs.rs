@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use deft_model::{Choice, Input, InputType};
+use deft_schedule::is_date;
 use serde_json::Value;
 
 use crate::diagnostic::Sink;
@@ -125,7 +126,7 @@ fn choices(fields: &Fields<'_>, kind: InputType, sink: &mut Sink) -> Vec<Value> 
 fn check_choices(items: &[Node], kind: InputType, sink: &mut Sink) {
     for item in items {
         let value = item.to_value();
-        if !fits(&value, kind) {
+        if !kind.fits(&value, is_date) {
             let message = format!("`{value}` is not of type `{kind}`");
             sink.report(Rule::InvalidValue, item.span, message)
                 .maybe_help(quote_help(&value, kind));
@@ -150,7 +151,7 @@ fn check_default(input: &Input, fields: &Fields<'_>, sink: &mut Sink) {
         return;
     };
     let span = fields.span("default");
-    if !fits(default, input.kind) {
+    if !input.kind.fits(default, is_date) {
         let message = format!(
             "the default of `{}` is not of type `{}`",
             input.name,
@@ -185,24 +186,6 @@ fn check_default(input: &Input, fields: &Fields<'_>, sink: &mut Sink) {
         );
         sink.report(Rule::InvalidDefault, span, message);
     }
-}
-
-fn fits(value: &Value, kind: InputType) -> bool {
-    match kind {
-        InputType::String => value.is_string(),
-        InputType::Date => value.as_str().is_some_and(is_date),
-        InputType::Integer => value.is_i64() || value.is_u64(),
-        InputType::Number => value.is_number(),
-        InputType::Boolean => value.is_boolean(),
-        InputType::Array => value.is_array(),
-        InputType::Object => value.is_object(),
-        InputType::Any => true,
-    }
-}
-
-/// Whether `text` is a date, `YYYY-MM-DD`.
-fn is_date(text: &str) -> bool {
-    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
 }
 
 /// Checks the pattern. It is compiled only if there is a default to match: its syntax can be checked without,

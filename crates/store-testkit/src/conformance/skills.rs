@@ -1,6 +1,8 @@
 //! Rules about skills, their slots, and the effect of ended runs on them.
 
-use deft_model::{Cause, DEFAULT_AGENT, DisabledReason, Outcome, Overlap, Tier, Trigger, WaitKind};
+use deft_model::{
+    Cause, DEFAULT_AGENT, DisabledReason, Outcome, Overlap, RunId, Tier, Trigger, WaitKind,
+};
 use jiff::Timestamp;
 
 use super::support::{admission, append, at, event, first_claim, id, row, success};
@@ -437,12 +439,14 @@ pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Sto
     };
     append(store, &lease, park).await;
     assert_eq!(store.next_wake().await.unwrap(), Some(at(900)));
-    let wake = |kind, reason| store.wake(kind, reason, at(50));
-    assert_eq!(wake(WaitKind::Answer, None).await.unwrap(), 0);
-    assert_eq!(wake(WaitKind::Tool, Some("tool `y`")).await.unwrap(), 0);
+    let wake = |kind, run: Option<RunId>| async move {
+        store.wake(kind, run.as_ref(), at(50)).await.unwrap()
+    };
+    assert_eq!(wake(WaitKind::Answer, None).await, 0);
+    assert_eq!(wake(WaitKind::Tool, Some(RunId::new("r2"))).await, 0);
     assert_eq!(super::support::next(store, 60).await, None);
-    assert_eq!(wake(WaitKind::Tool, Some("tool `x`")).await.unwrap(), 1);
-    assert_eq!(wake(WaitKind::Tool, None).await.unwrap(), 1);
+    assert_eq!(wake(WaitKind::Tool, Some(RunId::new("r1"))).await, 1);
+    assert_eq!(wake(WaitKind::Tool, None).await, 1);
     assert_eq!(store.next_wake().await.unwrap(), Some(at(50)));
     assert_eq!(super::support::next(store, 60).await.as_deref(), Some("r1"));
 }

@@ -164,13 +164,13 @@ impl State {
         }
     }
 
-    /// Makes parked runs due that wait for `kind`, and for the reason `text` if given. Returns how many.
-    pub(super) fn wake(&mut self, kind: WaitKind, text: Option<&str>, at: Timestamp) -> u64 {
+    /// Makes parked runs due that wait for `kind`; with `only`, only that run. Returns how many.
+    pub(super) fn wake(&mut self, kind: WaitKind, only: Option<&RunId>, at: Timestamp) -> u64 {
         let waits = |run: &Run| {
             let what = run.row.waiting_for.as_ref();
-            let fits =
-                |what: &WaitReason| what.kind == kind && text.is_none_or(|text| what.text == text);
-            run.row.status == RunStatus::Waiting && what.is_some_and(fits)
+            run.row.status == RunStatus::Waiting
+                && what.is_some_and(|what| what.kind == kind)
+                && only.is_none_or(|only| run.row.id == *only)
         };
         let sleeping: Vec<usize> = (0..self.runs.len())
             .filter(|n| waits(&self.runs[*n]))

@@ -1,6 +1,6 @@
 //! Questions, answers and grants.
 
-use deft_model::{Choice, RunStatus, WaitKind};
+use deft_model::{Choice, RunId, RunStatus, WaitKind};
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::damage;
@@ -59,19 +59,21 @@ fn wake(db: &Connection, n: i64, status: RunStatus, at: i64) -> Result<(), Fault
     Ok(())
 }
 
-/// Makes parked runs due that wait for `kind`, and for `reason` if given. Returns how many.
+/// Makes parked runs due that wait for `kind`; with `run`, only that run. Returns how many.
 pub(super) fn wake_all(
     db: &Connection,
     kind: WaitKind,
-    reason: Option<&str>,
+    run: Option<&RunId>,
     at: jiff::Timestamp,
 ) -> Result<u64, Fault> {
     let sql = "UPDATE run SET wake_at = min(coalesce(wake_at, ?3), ?3) \
                WHERE status = 'waiting' AND turn IS NOT NULL AND waiting_kind = ?1 \
-               AND waiting_for = coalesce(?2, waiting_for)";
-    let woken = db
-        .prepare_cached(sql)?
-        .execute(params![kind.word(), reason, micros(at)])?;
+               AND id = coalesce(?2, id)";
+    let woken = db.prepare_cached(sql)?.execute(params![
+        kind.word(),
+        run.map(RunId::as_str),
+        micros(at)
+    ])?;
     Ok(woken as u64)
 }
 

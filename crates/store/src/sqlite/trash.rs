@@ -2,6 +2,7 @@
 //!
 //! Lines come from a file that a person may have edited: other tables are refused.
 
+use deft_model::clip;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 use serde_json::{Map, Value, json};
@@ -179,6 +180,6 @@ fn sql_value(value: &Value) -> SqlValue {
 }
 
 fn unreadable(line: &str) -> Fault {
-    let line = line.chars().take(60).collect();
+    let line = clip(line, 60);
     Fault::Store(Error::UnreadableLine { line })
 }

@@ -181,9 +181,7 @@ pub(super) fn own_thread() -> bool {
 impl Shared {
     /// Writes an entry on this thread if no other entry is being written or waits; otherwise returns it.
     fn write_alone(&self, entry: Box<dyn Entry>) -> Option<Box<dyn Entry>> {
-        if self.had_company.load(Ordering::Relaxed)
-            || self.waiting.load(Ordering::Relaxed) > 0
-        {
+        if self.had_company.load(Ordering::Relaxed) || self.waiting.load(Ordering::Relaxed) > 0 {
             return Some(entry);
         }
         let Some(connection) = self
@@ -252,8 +250,7 @@ impl Shared {
                 return;
             };
             group.extend(entries.try_iter().take(GROUP - 1));
-            self.had_company
-                .store(group.len() > 1, Ordering::Relaxed);
+            self.had_company.store(group.len() > 1, Ordering::Relaxed);
             let failed = connection.write(&mut group).err();
             self.count(failed.is_none());
             if connection.log_exceeds(TOO_LONG) {

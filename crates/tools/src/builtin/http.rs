@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Effects, Failure, FailureClass, Object, clip};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
 use serde_json::{Value, json};
@@ -332,7 +332,7 @@ fn status_failure(status: u16, answer: &Response, body: &str) -> Failure {
         .status()
         .canonical_reason()
         .unwrap_or("no reason given");
-    let said: String = body.trim().chars().take(300).collect();
+    let said = clip(body.trim(), 300);
     let failure = Failure::new(
         classify::status(status),
         format!("the answer was {status} ({reason}): {said}"),

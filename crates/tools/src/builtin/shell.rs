@@ -7,7 +7,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use deft_model::{Effects, Failure, FailureClass, Object};
+use deft_model::{Effects, Failure, FailureClass, Object, clip};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -239,7 +239,7 @@ fn verdict(program: &str, output: &Output, arguments: &Object) -> Result<Value, 
         } else {
             &stderr
         };
-        let said: String = said.trim().chars().take(500).collect();
+        let said = clip(said.trim(), 500);
         return Err(Failure::new(
             classify::text(&said),
             format!("`{program}` ended with {how}: {said}"),

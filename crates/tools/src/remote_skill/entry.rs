@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use deft_model::Object;
+use deft_model::{Object, clip};
 use serde_json::Value;
 
 use super::{RefusedSkill, RemoteFile, RemoteFiles, RemoteSkill, SKILL_MD, root};
@@ -21,7 +21,7 @@ const MAX_NAME_LEN: usize = 64;
 pub(crate) fn read_entry(server: &str, entry: &Value) -> Result<RemoteSkill, RefusedSkill> {
     let uri = entry.get("uri").and_then(Value::as_str).unwrap_or_default();
     let refused = |reason: String| RefusedSkill {
-        uri: uri.chars().take(MAX_URI_LEN).collect(),
+        uri: clip(uri, MAX_URI_LEN),
         reason,
     };
     let read = || -> Result<RemoteSkill, String> {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, clip};
 use rmcp::model::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
@@ -251,7 +251,7 @@ fn not_renewed(server: &str, error: &AuthError) -> Failure {
         | AuthError::HttpError(_) => FailureClass::Network,
         _ => FailureClass::Auth,
     };
-    let reason: String = error.to_string().chars().take(MAX_REASON_LEN).collect();
+    let reason = clip(&error.to_string(), MAX_REASON_LEN);
     Failure::new(
         class,
         format!("the sign-in at the server `{server}` cannot be used: {reason}"),
@@ -312,7 +312,7 @@ pub(super) fn classify_start(
 /// Shortens an error of the library, which can quote whole messages. Secrets are removed first: a
 /// truncated secret would not be found.
 fn brief(text: &str, redaction: &Redaction) -> String {
-    redaction.text(text).chars().take(300).collect()
+    clip(&redaction.text(text), 300)
 }
 
 /// Returns the failure of a start that timed out.

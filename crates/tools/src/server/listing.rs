@@ -2,6 +2,7 @@
 //!
 //! Not here: which tools are usable (`vet.rs`).
 
+use deft_model::clip;
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
@@ -60,7 +61,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Result<Catalog, Servic
 /// Shortens a server's name for itself to one line of at most `MAX_NAME_LEN` characters.
 fn shorten_name(name: &str) -> String {
     let line = name.replace(char::is_control, " ");
-    line.chars().take(MAX_NAME_LEN).collect()
+    clip(&line, MAX_NAME_LEN)
 }
 
 async fn pages(link: &Link, mut vetting: VettedListing) -> Result<VettedListing, ServiceError> {

@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use deft_model::Failure;
+use deft_model::{Failure, clip};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch as channel};
 
@@ -312,7 +312,7 @@ impl Server {
 
     fn remember(&self, failure: &Failure) {
         // Truncated, because it is shown to people and repeated in other failures.
-        let message = failure.message.chars().take(MAX_REMEMBERED).collect();
+        let message = clip(&failure.message, MAX_REMEMBERED);
         *self.stats.last_error.lock() = Some(message);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use deft_model::{Failure, FailureClass, Outage};
+use deft_model::{Failure, FailureClass, Outage, clip};
 use rmcp::model::SubscriptionFilter;
 use tokio::time::Instant;
 
@@ -366,7 +366,7 @@ pub(super) async fn relist(server: &Arc<Server>, link: &Link) {
         Err(_) => "no answer in time".to_owned(),
     };
     let problem = server.redaction.load().redact_owned(problem);
-    let problem: String = problem.chars().take(300).collect();
+    let problem = clip(&problem, 300);
     tracing::warn!(
         server = server.name,
         problem,

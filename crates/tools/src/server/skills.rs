@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, clip};
 use rmcp::model::{
     ClientRequest, CustomRequest, ErrorCode, ReadResourceRequest, ReadResourceRequestParams,
     ReadResourceResult, ResourceContents, ServerResult,
@@ -66,7 +66,7 @@ pub(super) async fn list(server: &Server, link: &Link) -> Option<SkillListing> {
         Ok(Err(error)) => redaction.redact_owned(error.to_string()),
         Err(_) => "no answer in time".to_owned(),
     };
-    let problem: String = problem.chars().take(300).collect();
+    let problem = clip(&problem, 300);
     tracing::warn!(server = server.name, problem, "skills could not be listed");
     Some(SkillListing::default())
 }

@@ -6,6 +6,7 @@
 //!
 //! Not here: requesting listings (`listing.rs`).
 
+use deft_model::clip;
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -90,16 +91,11 @@ impl VettedListing {
     }
 
     fn disable(&mut self, name: String, reason: &str) {
-        let shown: String = self
-            .redaction
-            .redact_owned(name)
-            .chars()
-            .take(MAX_NAME_LEN)
-            .collect();
+        let shown = clip(&self.redaction.redact_owned(name), MAX_NAME_LEN);
         let reason = self.redaction.text(reason);
         self.disabled.push(DisabledTool {
             name: shown.replace(char::is_control, "?"),
-            reason: reason.chars().take(MAX_REASON_LEN).collect(),
+            reason: clip(&reason, MAX_REASON_LEN),
         });
     }
 

@@ -1,5 +1,6 @@
 //! Signals between a connection and its users, besides messages.
 
+use deft_model::clip;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -91,7 +92,7 @@ impl Watch {
         let stderr = self.stderr.lock();
         let lines: Vec<&str> = stderr.lines().filter_map(informative).collect();
         let last = lines[lines.len().saturating_sub(3)..].join(" | ");
-        (!last.is_empty()).then(|| last.chars().take(600).collect())
+        (!last.is_empty()).then(|| clip(&last, 600))
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::failure::Done;
 use crate::output::Output;
 use deft_wire::dry_run::{DryLoop, DryRun, DryStep, DryVerdict};
-use deft_wire::model::{Choice, StepType};
+use deft_wire::model::{Choice, StepType, value_text};
 
 pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
     if output.json {
@@ -62,7 +62,7 @@ fn notes(step: &DryStep) -> Vec<String> {
     }
     notes.extend(step.repeat.as_ref().map(repeats));
     for (key, value) in step.args.iter().filter_map(Value::as_object).flatten() {
-        notes.push(format!("{key}: {}", shown_value(value)));
+        notes.push(format!("{key}: {}", value_text(value)));
     }
     if let Some(until) = step.until {
         notes.push(format!(
@@ -93,15 +93,4 @@ fn repeats(repeat: &DryLoop) -> String {
         None => "items known later".to_owned(),
     };
     format!("for each `{}`: {items}", repeat.var)
-}
-
-fn shown_value(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other @ (Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_)) => other.to_string(),
-    }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use deft_service::skills::{SkillCatalog, SkillPage, is_remote};
+use deft_wire::model::value_text;
 use deft_wire::skill::{
     FileDetails, FileSkill, SkillChange, SkillDocument, SkillView, StoredSkill,
 };
@@ -214,7 +215,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
         } else {
             " (not read by deft)"
         };
-        lines.add(key, format!("{}{reader}", plain(value)));
+        lines.add(key, format!("{}{reader}", value_text(value)));
     }
     for file in &details.files {
         let hash = file.sha256.as_deref().and_then(|hash| hash.get(..12));
@@ -237,10 +238,4 @@ fn change_words(change: &SkillChange, id: &str) -> String {
         fields => format!("{} by {by}", fields.join(", ")),
     };
     format!("{what}; `deft skills restore {id}` discards that")
-}
-
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }

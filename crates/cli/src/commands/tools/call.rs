@@ -1,7 +1,6 @@
 //! `deft tools call`: a single call, without a run.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use deft_service::Workspace;
 use deft_service::runs::caller_origin;
@@ -22,7 +21,7 @@ pub(super) fn run(args: &ToolCall, workspace: &Workspace, output: &Output) -> Do
         tool: args.name.clone(),
         arguments: read_arguments(args.args.as_deref())?,
         texts: pairs.collect::<Done<_>>()?,
-        timeout: args.timeout.map(Duration::from_secs),
+        timeout: args.timeout,
         origin: caller_origin(),
     };
     let called = tools::call(workspace, request, interrupt())?;

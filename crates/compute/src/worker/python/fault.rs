@@ -2,6 +2,7 @@
 //!
 //! Code of the exception's class creates the message and may fail; then the message is empty.
 
+use deft_model::clip;
 use std::cell::Cell;
 
 use rustpython_vm::builtins::{PyBaseExceptionRef, PyDictRef};
@@ -50,7 +51,7 @@ pub(crate) fn from_exception(exception: &PyBaseExceptionRef, vm: &VirtualMachine
     let (line, trace) = way(exception);
     Fault::Python {
         kind: exception.class().name().to_string(),
-        message: message.chars().take(MESSAGE).collect(),
+        message: clip(&message, MESSAGE),
         line,
         trace,
     }

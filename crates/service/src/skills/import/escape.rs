@@ -1,5 +1,7 @@
 //! Escapes text of other programs for templates of deft.
 
+use deft_model::TEMPLATE_MARKS;
+
 /// Returns a template that renders to `text`: opening marks of expressions, statements and comments become
 /// string expressions.
 pub(super) fn escape(text: &str) -> String {
@@ -8,7 +10,7 @@ pub(super) fn escape(text: &str) -> String {
     while let Some(at) = rest.find('{') {
         let (before, behind) = rest.split_at(at);
         out.push_str(before);
-        let opening = ["{{", "{%", "{#"]
+        let opening = TEMPLATE_MARKS
             .into_iter()
             .find(|mark| behind.starts_with(mark));
         match opening {

@@ -57,8 +57,8 @@ impl RunQueue for Memory {
         self.read(|state| state.late_running(late))
     }
 
-    fn wake(&self, kind: WaitKind, reason: Option<&str>, at: Timestamp) -> Answer<'_, u64> {
-        self.write(|state| Ok(state.wake(kind, reason, at)))
+    fn wake(&self, kind: WaitKind, run: Option<&RunId>, at: Timestamp) -> Answer<'_, u64> {
+        self.write(|state| Ok(state.wake(kind, run, at)))
     }
 
     fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()> {

@@ -66,10 +66,10 @@ impl RunQueue for Sqlite {
         self.readers.read(move |db| list::late_running(db, late))
     }
 
-    fn wake(&self, kind: WaitKind, reason: Option<&str>, at: Timestamp) -> Answer<'_, u64> {
-        let reason = reason.map(str::to_owned);
+    fn wake(&self, kind: WaitKind, run: Option<&RunId>, at: Timestamp) -> Answer<'_, u64> {
+        let run = run.cloned();
         self.writer
-            .write(move |db| people::wake_all(db, kind, reason.as_deref(), at))
+            .write(move |db| people::wake_all(db, kind, run.as_ref(), at))
     }
 
     fn hold(&self, skill: &str, held: bool, at: Timestamp) -> Answer<'_, ()> {

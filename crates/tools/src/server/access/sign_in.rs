@@ -1,6 +1,6 @@
 //! Signing in with a browser: the URL to open, and the exchange of the returned code for a token.
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Failure, FailureClass, clip};
 use reqwest::Url;
 use rmcp::transport::auth::{AuthError, AuthorizationCallback};
 
@@ -135,7 +135,7 @@ fn query(url: &str, name: &str) -> Option<String> {
 )]
 pub(crate) fn attempt_failure(server: &str, error: &AuthError) -> Failure {
     let failed = |class: FailureClass, reason: String| {
-        let reason: String = reason.chars().take(MAX_REASON_LEN).collect();
+        let reason = clip(&reason, MAX_REASON_LEN);
         Failure::new(class, format!("signing in to `{server}` failed: {reason}"))
     };
     match error {

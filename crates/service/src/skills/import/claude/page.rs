@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use deft_model::Skill;
+use deft_model::{Skill, clip};
 use deft_registry::{MAX_FILE_BYTES, read_text};
 use deft_skillfile::{Document, FileLocation, Moment, Profile, parse};
 use serde_json::{Value, json};
@@ -83,5 +83,5 @@ fn with_description(text: &str, stem: &str) -> String {
 fn first_line(body: &str, stem: &str) -> String {
     let mut lines = body.lines().map(|line| line.trim_start_matches('#').trim());
     let line = lines.find(|line| !line.is_empty());
-    line.unwrap_or(stem).chars().take(200).collect()
+    clip(line.unwrap_or(stem), 200)
 }
