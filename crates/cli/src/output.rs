@@ -14,7 +14,7 @@ use crate::fold::fold;
 use crate::table::{Cell, Column, Row, Table, TableStyle, columns_of};
 use crate::terminal::{Stream, StyledText, pager};
 use deft_config::env;
-pub(crate) use deft_service::words::counted;
+pub(crate) use deft_service::words::format_count;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

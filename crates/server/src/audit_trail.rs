@@ -43,7 +43,7 @@ impl Audit {
 
     /// Adds an entry for an operation that may have taken effect.
     pub(crate) fn note(&self, sender: &Sender, operation: &str, status: u16) {
-        self.write(sender, shortened(operation), status);
+        self.write(sender, shorten(operation), status);
     }
 
     /// Adds an entry for an operation that was refused and has changed nothing. Of a flood only the first are
@@ -52,7 +52,7 @@ impl Audit {
         let Some(omitted) = self.refusals.admit(Instant::now()) else {
             return;
         };
-        let mut text = shortened(operation);
+        let mut text = shorten(operation);
         if omitted > 0 {
             text.push_str(&format!(
                 "; {omitted} refused requests before it are not listed"
@@ -74,6 +74,6 @@ impl Audit {
 }
 
 /// Cuts a text that a client chose, and makes control characters visible.
-pub(crate) fn shortened(operation: &str) -> String {
+pub(crate) fn shorten(operation: &str) -> String {
     visible(&clip(operation, MAX_OPERATION))
 }

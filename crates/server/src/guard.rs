@@ -15,7 +15,7 @@ use deft_wire::token::TokenScope as Scope;
 use deft_wire::{Done, Failure};
 
 use crate::access::{self, Caller};
-use crate::audit_trail::{Sender, shortened};
+use crate::audit_trail::{Sender, shorten};
 use crate::context::{Peer, Server};
 use crate::rate::RequestKind;
 use crate::request_id::{HEADER, RequestId};
@@ -178,7 +178,7 @@ fn log(
 ) {
     let status = response.status().as_u16();
     let ms = begun.elapsed().as_millis();
-    let (request, path) = (id.0.as_str(), shortened(path));
+    let (request, path) = (id.0.as_str(), shorten(path));
     if response.status().is_server_error() {
         tracing::error!(request, status, "{method} {path} failed after {ms} ms");
     } else if is_read(method) {

@@ -376,10 +376,10 @@ impl Call {
             (
                 CallState::Pending
                 | CallState::Answered { .. }
-                | CallState::Again
+                | CallState::Retry
                 | CallState::Unable(_)
-                | CallState::Inside
-                | CallState::Over(_),
+                | CallState::Running
+                | CallState::Ended(_),
                 _,
             ) => return,
         };

@@ -221,7 +221,7 @@ impl Agents {
                 return Err("a skill that an agent stores must name its tools".to_owned());
             };
             let args = call.args.and_then(Value::as_object);
-            let words = || call_words(tool, args, MOST_SHOWN);
+            let words = || call_words(tool, args, MAX_SHOWN_CHARS);
             self.add_call(authority, tool, args, depth, words, &mut calls)?;
         }
         if let Some(Ok(Check::Tool { tool, args, .. })) =

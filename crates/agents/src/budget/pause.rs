@@ -97,7 +97,7 @@ impl Agents {
 
     /// Returns the stored reason of a pause; `None` if the agent is not paused.
     async fn known_cause(&self, agent: &str) -> Result<Option<Cause>, Error> {
-        match self.store().held(&pause_key(agent)).await? {
+        match self.store().held_since(&pause_key(agent)).await? {
             Some(_) => self.cause(agent).await.map(Some),
             None => Ok(None),
         }
