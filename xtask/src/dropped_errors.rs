@@ -6,6 +6,9 @@
 /// Calls that drop the error of a parser.
 const SILENT: &[&str] = &[".ok()", ".unwrap_or", ".is_ok", ".into_iter()", ".map_or"];
 
+/// The end of an awaited expression.
+const AWAIT: &str = ".await";
+
 /// Calls that drop the error of an awaited read.
 const SILENT_READS: &[&str] = &[
     ".ok()",
@@ -57,7 +60,7 @@ fn parsers(code: &str) -> usize {
 
 /// Counts `.await` with a call that drops the error.
 fn reads(code: &str) -> usize {
-    let reads = code.match_indices(".await");
+    let reads = code.match_indices(AWAIT);
     let dropped = reads.filter(|(at, read)| {
         let rest = &code[at + read.len()..];
         SILENT_READS.iter().any(|call| rest.starts_with(call))
@@ -72,7 +75,7 @@ fn named_reads(code: &str) -> usize {
         let value = statement(after);
         let name = name.trim_start_matches("mut ");
         let rest = after[value.len()..].split("fn ").next()?;
-        let is_read = name.chars().all(is_word) && value.ends_with(".await");
+        let is_read = name.chars().all(is_word) && value.ends_with(AWAIT);
         is_read.then(|| SILENT_READS.iter().any(|call| has_call(rest, name, call)))
     });
     dropped.filter(|dropped| *dropped).count()
@@ -110,10 +113,10 @@ fn is_awaited(before: &str, value: &str) -> bool {
     let name = value.trim_start_matches('&');
     let held = || {
         let (_, value) = before.rsplit_once(&format!("let {name}="))?;
-        Some(statement(value).ends_with(".await"))
+        Some(statement(value).ends_with(AWAIT))
     };
     let is_name = !name.is_empty() && name.chars().all(is_word);
-    value.ends_with(".await") || is_name && held().unwrap_or_default()
+    value.ends_with(AWAIT) || is_name && held().unwrap_or_default()
 }
 
 /// Returns the expression at the start of `code` that a `let` or a `match` looks at.

@@ -54,37 +54,9 @@ const FUNCTION_WORDS: &[&str] = &[
     "standing", "string", "succeed", "timing", "warning",
 ];
 
-/// Functions that still have a vague name, by file. No entry is added here.
-const OLD_FUNCTIONS: &[(&str, &[&str])] = &[
-    ("agents/src/budget/mod.rs", &["refused", "spent"]),
-    ("engine/src/ask.rs", &["granted"]),
-    (
-        "records/src/check.rs",
-        &["delayed", "doubled", "missing", "needed", "shown"],
-    ),
-    ("server/src/access.rs", &["by"]),
-    ("server/src/feed/socket.rs", &["hear"]),
-    ("server/src/guard.rs", &["unnamed"]),
-    ("server/src/mcp/directories.rs", &["below"]),
-    ("server/src/mcp/handler.rs", &["failed"]),
-    ("server/src/replies.rs", &["stored"]),
-    ("server/src/route.rs", &["by"]),
-    ("workflow/src/inputs.rs", &["listed"]),
-];
-
 /// Constants whose name says neither what they limit nor how long they last, by their first word.
 const VAGUE_CONSTANTS: &[&str] = &[
     "AGAIN", "GLANCE", "LARGEST", "LONGEST", "LOOK", "MOST", "PATIENCE", "REST",
-];
-
-/// Constants that still have a vague name, by file. No entry is added here.
-const OLD_CONSTANTS: &[&str] = &[
-    "agents/src/budget/mod.rs",
-    "server/src/hooks.rs",
-    "server/src/mcp/run.rs",
-    "server/src/replies.rs",
-    "service/src/kept_replies.rs",
-    "tools/src/delivery.rs",
 ];
 
 /// The only type with the name `Place`, which is a position in a file.
@@ -192,15 +164,10 @@ fn functions_are_verbs() {
     for path in files("rs") {
         let below = below_crates(&path);
         let is_source = below.contains("/src/");
-        let mut old = OLD_FUNCTIONS.iter();
-        let old = old
-            .find(|(file, _)| *file == below)
-            .map(|(_, names)| *names);
         let text = std::fs::read_to_string(&path).unwrap();
         let code = blank(&text);
         let vague = names_behind(&code, &["fn"])
-            .filter(|name| *name == "of" || is_source && is_vague_function(name))
-            .filter(|name| !old.is_some_and(|names| names.contains(name)));
+            .filter(|name| *name == "of" || is_source && is_vague_function(name));
         found.extend(vague.map(|name| format!("{below}: {name}")));
     }
     assert_eq!(
@@ -215,7 +182,7 @@ fn constants_say_what_they_limit() {
     let mut found = Vec::new();
     for path in files("rs") {
         let below = below_crates(&path);
-        if !below.contains("/src/") || OLD_CONSTANTS.contains(&below.as_str()) {
+        if !below.contains("/src/") {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();

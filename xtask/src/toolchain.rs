@@ -68,7 +68,7 @@ fn version(text: &str) -> Version {
 #[test]
 fn no_package_asks_for_a_newer_compiler_than_named() {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args(["metadata", "--format-version", "1", "--locked"])
         .current_dir(root())
         .output()
         .expect("cargo runs");

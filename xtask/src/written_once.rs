@@ -66,7 +66,6 @@ const BEGINNINGS: &[(&str, usize, &str)] = &[
     ("cli/commands/status/watch.rs", 1, "an id for its line"),
     ("cli/table/layout.rs", 1, "an id for its column"),
     ("schedule/duration.rs", 1, "a number in an example"),
-    ("server/feed/socket.rs", 1, "an id in the audit log"),
     ("service/remind.rs", 1, "cuts at whole words"),
     ("service/skills/host.rs", 1, "a name with a maximum length"),
     (

@@ -90,7 +90,7 @@ pub(crate) async fn find_answer(
     if let Some(decision) = decided {
         return Some((answer(&decision.answer), decision.by));
     }
-    let (response, by) = match granted(engine, skill, revision, question).await {
+    let (response, by) = match find_grant(engine, skill, revision, question).await {
         Some(grant) => (Answer::Yes.into(), grant.to_string()),
         None => match (&attention.assume_yes, &attention.asker) {
             (Some(by), _) => (Answer::Yes.into(), by.clone()),
@@ -112,7 +112,7 @@ pub(crate) async fn find_answer(
 }
 
 /// Returns the grant that covers the question; `None` if no grant does.
-async fn granted(
+async fn find_grant(
     engine: &Arc<Inner>,
     skill: &str,
     revision: &str,

@@ -44,7 +44,7 @@ mod wire;
 
 pub use head::Head;
 pub use listing::{ProviderPlace, list_models};
-pub use models::{Answer, Ask, Models, unnamed};
+pub use models::{Answer, Ask, Models, remove_model_name};
 pub use options::{ModelOptions, ProviderKind};
 pub use price::Price;
 pub use provider::{Delta, Pong, Provider, Reply, ReplyListener};

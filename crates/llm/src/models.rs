@@ -144,7 +144,7 @@ fn heading(name: &str) -> String {
 }
 
 /// Removes the name of the model from a failure of [`Models::ask`], for a caller that shows it elsewhere.
-pub fn unnamed(name: &str, mut failure: Failure) -> Failure {
+pub fn remove_model_name(name: &str, mut failure: Failure) -> Failure {
     if let Some(message) = failure.message.strip_prefix(&heading(name)) {
         failure.message = message.to_owned();
     }

@@ -74,8 +74,8 @@ pub fn check(
         written: &written,
         dormant,
     };
-    let mut problems = reader.doubled();
-    let delayed = reader.delayed();
+    let mut problems = reader.conflicting_timings();
+    let delayed = reader.unresolved_delay();
     let said = delayed.as_ref().map(|problem| problem.field.clone());
     problems.extend(delayed);
     let (mut warnings, mut consequences) = (Vec::new(), Vec::new());
@@ -91,7 +91,7 @@ pub fn check(
     if problems.is_empty() {
         problems = consequences;
     }
-    let missing = missing(record, tools);
+    let missing = missing_tools(record, tools);
     let missing_tools = missing.iter().map(|(name, _)| name.clone()).collect();
     if !dormant {
         problems.extend(missing.into_iter().map(|(_, problem)| problem));
@@ -182,7 +182,10 @@ impl Reader<'_> {
             },
             Some(Ok(_)) | None if rule == Rule::UnknownKey => {
                 let message = match self.timings() {
-                    0 | 1 => format!("{} cannot be read without guessing", self.shown(key)),
+                    0 | 1 => format!(
+                        "{} cannot be read without guessing",
+                        self.describe_timing(key)
+                    ),
                     _ => format!("`{key}` conflicts with another timing"),
                 };
                 Problem::new(problem.field, message)
@@ -215,7 +218,7 @@ impl Reader<'_> {
     }
 
     /// Returns a timing for messages: its text, or its key if it has no short text.
-    fn shown(&self, key: &str) -> String {
+    fn describe_timing(&self, key: &str) -> String {
         let text = self.config().and_then(|config| config.get(key)?.as_str());
         format!("`{}`", text.filter(|text| text.len() <= 60).unwrap_or(key))
     }
@@ -268,7 +271,7 @@ impl Reader<'_> {
     }
 
     /// Returns a problem if the record still has a delay that could not be turned into an instant.
-    fn delayed(&self) -> Option<Problem> {
+    fn unresolved_delay(&self) -> Option<Problem> {
         let (key, value) = self
             .config()?
             .iter()
@@ -296,7 +299,7 @@ impl Reader<'_> {
         inner.is_some() && inner != self.record.get(key)
     }
 
-    fn doubled(&self) -> Vec<Problem> {
+    fn conflicting_timings(&self) -> Vec<Problem> {
         let keys = self
             .record
             .keys()
@@ -318,9 +321,9 @@ fn past_words(message: &str) -> &str {
 }
 
 /// Returns the tools that a record requires and that do not exist, with a problem each.
-fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
+fn missing_tools(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
     let mut found: Vec<(String, Problem)> = Vec::new();
-    for (field, name) in needed(record) {
+    for (field, name) in named_tools(record) {
         if found.iter().any(|(other, _)| *other == name) {
             continue;
         }
@@ -350,7 +353,7 @@ fn missing(record: &Object, tools: &dyn Tools) -> Vec<(String, Problem)> {
 }
 
 /// Returns the tools of a plan and the required tools, with their fields.
-fn needed(record: &Object) -> Vec<(String, String)> {
+fn named_tools(record: &Object) -> Vec<(String, String)> {
     let list = |key: &str| {
         record
             .get(key)

@@ -18,7 +18,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// Returns the caller's name as stored in records.
-    pub(crate) fn by(&self) -> String {
+    pub(crate) fn record_name(&self) -> String {
         format!("api ({})", self.name)
     }
 

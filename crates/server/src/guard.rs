@@ -115,13 +115,13 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     }
     let is_open_metrics = uri.path() == metrics::PATH && server.has_open_metrics;
     if OPEN.contains(&uri.path()) || is_open_metrics {
-        return Ok(unnamed("anyone"));
+        return Ok(tokenless_caller("anyone"));
     }
     if uri.path().starts_with(hooks::PREFIX) {
         // Each IP address has its own bucket, so one sender cannot block the deliveries of others.
         let sender = format!("hook {}", peer.0.ip());
         server.rate.check(&sender, RequestKind::WithoutToken, now)?;
-        return Ok(unnamed(HOOK));
+        return Ok(tokenless_caller(HOOK));
     }
     let token = access::token(headers, uri);
     let found = token.and_then(|token| {
@@ -149,7 +149,7 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
 }
 
 /// Creates a caller without a token.
-fn unnamed(name: &str) -> Caller {
+fn tokenless_caller(name: &str) -> Caller {
     Caller {
         name: name.to_owned(),
         scope: Scope::Read,

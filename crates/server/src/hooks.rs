@@ -21,7 +21,7 @@ use crate::request_id::RequestId;
 pub(crate) const PREFIX: &str = "/hooks/";
 
 /// Maximum size of a delivery in bytes. The sender is authenticated only after the whole body has arrived.
-const LARGEST: usize = 1024 * 1024;
+const MAX_DELIVERY_BYTES: usize = 1024 * 1024;
 
 /// Handles a delivery.
 pub(crate) async fn receive(
@@ -53,7 +53,7 @@ async fn take(
         let message = format!("too many deliveries in progress; the limit is {PLACES}");
         Failure::input("too_many_requests", message).hint("send it again in a second")
     })?;
-    let body = read_body(request, LARGEST, server.limits.request_timeout).await?;
+    let body = read_body(request, MAX_DELIVERY_BYTES, server.limits.request_timeout).await?;
     drop(place);
     let delivery = HookRequest {
         hook,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 use axum::http::StatusCode;
-use deft_service::kept_replies::{KeptReply, LARGEST, ReplyFiles, StoredReply, is_over};
+use deft_service::kept_replies::{KeptReply, MAX_REPLY_BYTES, ReplyFiles, StoredReply, is_over};
 use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
@@ -100,7 +100,7 @@ impl Replies {
             return repeat(kept, &body);
         }
         let result = work.await;
-        self.finish(key, body, stored(&result, retention)).await;
+        self.finish(key, body, to_stored(&result, retention)).await;
         result
     }
 
@@ -207,10 +207,10 @@ impl Replies {
 }
 
 /// The reply to keep: the one that was sent, or the reason why it is not sent again.
-fn stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
+fn to_stored(result: &Done<Answer>, retention: Retention) -> StoredReply {
     match result {
         Ok(_) if retention == Retention::Secret => sent_once("contains a secret and is not stored"),
-        Ok(answer) if answer.body.len() > LARGEST => sent_once("is too large to be stored"),
+        Ok(answer) if answer.body.len() > MAX_REPLY_BYTES => sent_once("is too large to be stored"),
         Ok(answer) => StoredReply {
             status: answer.status.as_u16(),
             text: String::from_utf8_lossy(&answer.body).into_owned(),
@@ -342,7 +342,7 @@ mod tests {
         let open = || Replies::with_capacity(ReplyFiles::open(home.path()), capacity);
         let count = Arc::new(Counter(AtomicU32::new(0)));
         let large: BoxFuture<'static, Done<Answer>> =
-            Box::pin(async { Answer::json(StatusCode::OK, &"x".repeat(LARGEST)) });
+            Box::pin(async { Answer::json(StatusCode::OK, &"x".repeat(MAX_REPLY_BYTES)) });
         let replies = open();
         let first = replies.once("large", b"", Retention::Day, large).await;
         assert_eq!(first.unwrap().status, StatusCode::OK);

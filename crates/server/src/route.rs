@@ -62,8 +62,8 @@ impl<Q, B> Call<Q, B> {
     }
 
     /// Returns the caller's name as stored in records.
-    pub(crate) fn by(&self) -> String {
-        self.caller.by()
+    pub(crate) fn record_name(&self) -> String {
+        self.caller.record_name()
     }
 }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub const KEPT: Duration = Duration::from_hours(24);
 
 /// Maximum size of a stored reply, in bytes.
-pub const LARGEST: usize = 256 * 1024;
+pub const MAX_REPLY_BYTES: usize = 256 * 1024;
 
 /// Maximum size of a file, in bytes: a reply with its escapes.
 const MAX_BYTES: u64 = 2 * 1024 * 1024;

@@ -13,7 +13,7 @@ use crate::limit::words;
 use crate::transport::transport;
 
 /// The largest response to read; receipts are small.
-const MOST_BYTES: usize = 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
 
 /// A message that was not delivered, or only in part.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +67,8 @@ pub(crate) async fn exchange(
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(|error| transport(&error))? {
             body.extend_from_slice(&chunk);
-            if body.len() > MOST_BYTES {
-                let message = format!("the answer is larger than {MOST_BYTES} bytes");
+            if body.len() > MAX_RESPONSE_BYTES {
+                let message = format!("the answer is larger than {MAX_RESPONSE_BYTES} bytes");
                 return Err(Failure::new(FailureClass::Limit, message).in_doubt());
             }
         }

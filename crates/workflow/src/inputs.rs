@@ -173,7 +173,9 @@ pub fn read_input(declared: &[Input], name: &str, text: &str) -> Value {
             "false" | "no" | "off" | "0" => Some(Value::Bool(false)),
             _ => None,
         },
-        InputType::Array => json(text).filter(Value::is_array).or_else(|| listed(text)),
+        InputType::Array => json(text)
+            .filter(Value::is_array)
+            .or_else(|| split_list(text)),
         InputType::Object => json(text).filter(Value::is_object),
         InputType::Any => json(text),
     };
@@ -182,7 +184,7 @@ pub fn read_input(declared: &[Input], name: &str, text: &str) -> Value {
 
 /// Splits `a, b` into a list. Text that begins like JSON but is invalid is left to the check, which reports
 /// it.
-fn listed(text: &str) -> Option<Value> {
+fn split_list(text: &str) -> Option<Value> {
     if text.trim_start().starts_with('[') {
         return None;
     }

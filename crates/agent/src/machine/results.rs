@@ -4,7 +4,6 @@ use deft_command::{CommandResult, extract};
 use deft_model::{Effects, Failure, ModelReply, Usd};
 use serde_json::Value;
 
-use super::turn::failure_event;
 use super::{Machine, words};
 use crate::address::Address;
 use crate::event::{Event, EventKind, WrittenCommand};
@@ -51,11 +50,6 @@ impl Machine {
     /// Returns the event for a model that gave no reply.
     pub fn silent(&self, agent: &Address, turn: u32, failure: Failure) -> Event {
         event(agent, EventKind::Silent { turn, failure })
-    }
-
-    /// Returns the event that ends the agent from outside: its time has run out, or a person stopped it.
-    pub fn stop_event(&self, failure: Failure) -> Event {
-        event(&Address::root(), failure_event(String::new(), failure))
     }
 
     /// Returns the event for the end of a tool call.

@@ -36,11 +36,11 @@ pub(super) fn not_run(setup: &Setup) -> String {
 const MAX_NAMES: usize = 50;
 
 /// Maximum number of characters of a text that is quoted.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// Returns the part of a text that fits into a sentence.
 pub(super) fn clip(text: &str) -> String {
-    deft_model::clip(text, MOST_SHOWN)
+    deft_model::clip(text, MAX_SHOWN_CHARS)
 }
 
 fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
@@ -146,7 +146,7 @@ pub(super) fn unreadable(name: &str, raw: &str) -> String {
 }
 
 pub(super) fn question(tool: &str, args: &Object) -> String {
-    format!("Call {}?", call_words(tool, Some(args), MOST_SHOWN))
+    format!("Call {}?", call_words(tool, Some(args), MAX_SHOWN_CHARS))
 }
 
 pub(super) fn decline_text(tool: &str, by: &str) -> String {

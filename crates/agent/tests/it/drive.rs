@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use deft_agent::{Address, Event, EventKind, Machine, Request, Setup};
+use deft_agent::{Address, AgentEnd, Event, EventKind, Machine, Request, Setup};
 use deft_model::{Failure, Message};
 
 use crate::world::World;
@@ -138,7 +138,14 @@ impl Driver {
             return false;
         };
         self.give_up();
-        let stopped = self.machine.stop_event(failure);
+        let end = AgentEnd {
+            text: String::new(),
+            error: Some(failure),
+        };
+        let stopped = Event {
+            agent: Address::root(),
+            what: EventKind::Finished(end),
+        };
         self.record(&stopped);
         true
     }

@@ -29,8 +29,8 @@ use bounds::{Bound, LimitHolder};
 
 /// How long a request waits for the reservations of other calls, and how often it checks. Both are real time,
 /// even if schedules run on a simulated clock.
-const PATIENCE: Duration = Duration::from_mins(1);
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const RESERVATION_TIMEOUT: Duration = Duration::from_mins(1);
+const RESERVATION_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The maximum cost of one request, and the budgets it counts against.
 pub struct Spending {
@@ -188,11 +188,13 @@ impl Agents {
                 ReservationResult::Refused(refusal) => refusal,
             };
             if !is_only_held(&refusal, spending) {
-                return Err(self.refused(spending, refusal).await);
+                return Err(self.handle_refusal(spending, refusal).await);
             }
             // Calls in flight use less than they reserve, and their real cost is known soon.
-            let soon = tokio::time::sleep(LOOK_AGAIN);
-            if since.elapsed() < PATIENCE && halt.run_until_cancelled(soon).await.is_some() {
+            let soon = tokio::time::sleep(RESERVATION_INTERVAL);
+            if since.elapsed() < RESERVATION_TIMEOUT
+                && halt.run_until_cancelled(soon).await.is_some()
+            {
                 continue;
             }
             return Err(held_by_others(spending, refusal));
@@ -200,7 +202,7 @@ impl Agents {
     }
 
     /// Converts a refusal, and pauses the agent if the budget demands it.
-    async fn refused(&self, spending: &Spending, refusal: Refusal) -> BudgetExceeded {
+    async fn handle_refusal(&self, spending: &Spending, refusal: Refusal) -> BudgetExceeded {
         let reached = spending.bounds.iter().find(|bound| {
             let limit = &bound.limit;
             limit.scope == refusal.scope
@@ -228,7 +230,7 @@ impl Agents {
     }
 
     /// Returns the writes that record the cost of a request after this many tries, with or without an answer.
-    pub async fn spent(
+    pub async fn spending_writes(
         &self,
         spending: &Spending,
         key: &str,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::daemon::{Daemon, used_home, wait_for};
+use crate::daemon::{Daemon, WAIT_TIMEOUT, used_home, wait_for};
 use crate::mcp_client::{LEGACY, MODERN, McpClient};
 use crate::support::{PAGE, SKILL, WORKFLOW, World};
 
@@ -453,6 +453,26 @@ fn a_daemon_beside_it_runs_what_is_queued() {
     });
     drop(client);
     daemon.stop();
+}
+
+/// The daemon would find the job by polling too, so the test takes the place of its doorbell.
+#[cfg(unix)]
+#[test]
+fn a_queued_job_rings_the_daemon() {
+    let world = world();
+    let daemon = Daemon::start(&world);
+    let place = world.path("home/data/doorbell");
+    wait_for("the doorbell", || place.exists().then_some(()));
+    std::fs::remove_file(&place).unwrap();
+    let doorbell = std::os::unix::net::UnixDatagram::bind(&place).unwrap();
+    doorbell.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
+    let mut client = McpClient::modern(&world, &json!({}));
+    let action = json!({"type": "tool_call", "toolName": "time.now", "parameters": {}});
+    client.value("queue_task", json!({"name": "Clock", "action": action}));
+    let mut ring = [0; 16];
+    let size = doorbell.recv(&mut ring).unwrap();
+    assert_eq!(&ring[..size], b"!");
+    drop(daemon);
 }
 
 #[test]

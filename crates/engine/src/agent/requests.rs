@@ -241,7 +241,10 @@ impl Performer {
             answer
         });
         let (answer, tries) = (result.as_ref().ok(), tries.into_inner());
-        let writes = engine.agents.spent(&spending, &key, answer, tries).await;
+        let writes = engine
+            .agents
+            .spending_writes(&spending, &key, answer, tries)
+            .await;
         // After the costs: an answer that is too large to be stored has been paid for.
         let result = result.and_then(|answer| self.within_bounds(turn, answer));
         ModelTurn::Answered(Box::new(result), writes)

@@ -136,8 +136,8 @@ async fn store_damaged_record(store: &Arc<dyn Store>, world: &World) -> SkillRow
     let file = file.skill("echo").unwrap();
     let mut new = world.engine.library().new_file(file, at("13:00"));
     new.text.origin = SkillOrigin::Record;
-    new.text.skill = "water".to_owned();
-    new.text.revision = "r".to_owned();
+    "water".clone_into(&mut new.text.skill);
+    "r".clone_into(&mut new.text.revision);
     new.content = Some("{".to_owned());
     store.put_skills(vec![new]).await.unwrap();
     store.skill("water").await.unwrap().unwrap()

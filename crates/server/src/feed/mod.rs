@@ -2,8 +2,9 @@
 //!
 //! One task reads the store for all clients (`../hub.rs`), so events of other processes are included and a
 //! slow client costs the others nothing. `subscription.rs` is one client; `sse.rs` and `socket.rs` are the
-//! transports.
+//! transports; `liveness.rs` finds clients that vanished.
 
+mod liveness;
 mod socket;
 mod sse;
 mod subscription;

@@ -18,6 +18,7 @@ use deft_wire::{Done, Failure};
 use futures_util::{FutureExt, SinkExt};
 use serde::Serialize;
 
+use super::liveness::{Liveness, LivenessCheck};
 use super::sse::read_query;
 use super::subscription::{News, Subscription};
 use crate::access::Caller;
@@ -33,14 +34,8 @@ const MAX_MESSAGE: usize = 64 * 1024;
 /// Timeout for sending a message.
 const SEND: Duration = Duration::from_secs(30);
 
-/// Number of pings in a row that a client may leave unanswered.
-const MAX_LOST_PINGS: u32 = 3;
-
 /// Maximum number of messages sent with one write.
 const AT_ONCE: usize = 64;
-
-/// Interval between pings.
-const PING: Duration = Duration::from_secs(30);
 
 /// Maximum number of characters of an id in the audit log.
 const MAX_ID_LEN: usize = 64;
@@ -140,25 +135,23 @@ impl Client {
             Arc::clone(&self.server),
             self.caller.clone(),
         ));
-        let mut lost_pings = 0;
+        let mut liveness = Liveness::default();
         loop {
             let done = tokio::select! {
                 news = self.subscription.next() => self.send_news(&mut socket, news).await,
                 message = socket.recv() => match message {
                     Some(Ok(message)) => {
-                        lost_pings = 0;
-                        self.hear(&mut socket, message).await
+                        liveness.record_message();
+                        self.handle_message(&mut socket, message).await
                     }
                     Some(Err(_)) | None => Err(SocketEnd),
                 },
-                () = tokio::time::sleep(PING) => {
-                    // A client that vanished would keep its place until the system notices, after hours.
-                    if lost_pings == MAX_LOST_PINGS {
-                        break;
+                check = liveness.next() => match check {
+                    LivenessCheck::Ping => {
+                        send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
                     }
-                    lost_pings += 1;
-                    send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
-                }
+                    LivenessCheck::Vanished => break,
+                },
                 () = stop.cancelled() => Err(SocketEnd),
                 () = &mut revoked => Err(SocketEnd),
             };
@@ -171,7 +164,11 @@ impl Client {
     }
 
     /// Handles a message from the client.
-    async fn hear(&self, socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd> {
+    async fn handle_message(
+        &self,
+        socket: &mut WebSocket,
+        message: Message,
+    ) -> Result<(), SocketEnd> {
         let text = match message {
             Message::Text(text) => text,
             // The library answers pings.
@@ -230,7 +227,7 @@ impl Client {
     async fn confirm(&self, confirmation: Confirmation) -> Done<ApprovalView> {
         self.caller.check(Scope::Run)?;
         let Confirmation { id, answer, always } = confirmation;
-        let by = self.caller.by();
+        let by = self.caller.record_name();
         let answered = self
             .server
             .block(move |server| approvals::answer(&server.app, &id, answer, always, &by));

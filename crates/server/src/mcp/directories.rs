@@ -48,7 +48,7 @@ pub(super) fn read(skills: &SkillOffers, params: &Value) -> Result<CustomResult,
 fn children(skill: &str, folder: &str, paths: &[String]) -> Vec<DirectoryResource> {
     let mut entries = BTreeMap::new();
     for path in paths {
-        let Some(below) = below(folder, path) else {
+        let Some(below) = path_below(folder, path) else {
             continue;
         };
         let (name, mime_type) = match below.split_once('/') {
@@ -67,7 +67,7 @@ fn children(skill: &str, folder: &str, paths: &[String]) -> Vec<DirectoryResourc
 }
 
 /// Returns the part of `path` below a percent-encoded folder; `None` if the path is not in that folder.
-fn below<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
+fn path_below<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     if folder.is_empty() {
         return Some(path);
     }

@@ -112,7 +112,7 @@ impl McpServer {
             result
         });
         let driven = driven.await;
-        driven.map_err(|problem| failed(&problem))
+        driven.map_err(|problem| panic_error(&problem))
     }
 
     /// Runs `work` on a blocking thread, so it does not delay other messages.
@@ -123,7 +123,7 @@ impl McpServer {
         let _permit = self.threads.request().await;
         let app = Arc::clone(&self.app);
         let done = tokio::task::spawn_blocking(move || work(&app)).await;
-        done.map_err(|problem| failed(&problem))
+        done.map_err(|problem| panic_error(&problem))
     }
 
     /// Returns the current skills.
@@ -209,7 +209,7 @@ impl McpServer {
     }
 }
 
-fn failed(problem: &JoinError) -> ErrorData {
+fn panic_error(problem: &JoinError) -> ErrorData {
     tracing::error!(%problem, "a request of an MCP client failed");
     ErrorData::internal_error("the request failed; see the log of deft", None)
 }

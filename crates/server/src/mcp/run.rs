@@ -22,7 +22,7 @@ use super::handler::McpServer;
 use super::{reply, tasks};
 
 /// Interval between looks at a run that another process drives.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A call that runs a skill.
 pub(super) struct RunCall {
@@ -232,7 +232,7 @@ fn watch(app: &App, id: &str, watcher: &Watcher) -> Done<RunDetail> {
             cancelled = true;
             runs::cancel(app, id, &watcher.by)?;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

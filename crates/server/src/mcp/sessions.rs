@@ -30,7 +30,7 @@ const AWAY: Duration = Duration::from_hours(1);
 const PACE: Duration = Duration::from_mins(1);
 
 /// Maximum number of sessions at once.
-const MOST: usize = 1_000;
+const MAX_SESSIONS: usize = 1_000;
 
 /// All sessions.
 pub struct Sessions {
@@ -58,7 +58,7 @@ pub enum SessionError {
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full => write!(f, "all {MOST} sessions are in use; try again later"),
+            Self::Full => write!(f, "all {MAX_SESSIONS} sessions are in use; try again later"),
             Self::Local(error) => error.fmt(f),
         }
     }
@@ -90,7 +90,7 @@ impl Drop for StreamMark {
 impl Sessions {
     /// Creates a table without sessions.
     pub(super) fn new() -> Self {
-        Self::with_limit(MOST)
+        Self::with_limit(MAX_SESSIONS)
     }
 
     fn with_limit(most: usize) -> Self {
@@ -175,7 +175,7 @@ impl ClientState {
 }
 
 /// Keeps the mark of a stream as long as the stream.
-fn marked<S>(
+fn mark_stream<S>(
     stream: S,
     mark: Option<StreamMark>,
 ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static
@@ -226,7 +226,10 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let mark = self.mark_stream(id);
-        Ok(marked(self.local.create_stream(id, message).await?, mark))
+        Ok(mark_stream(
+            self.local.create_stream(id, message).await?,
+            mark,
+        ))
     }
 
     async fn accept_message(
@@ -243,7 +246,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let mark = self.mark_stream(id);
-        Ok(marked(self.local.create_standalone_stream(id).await?, mark))
+        Ok(mark_stream(
+            self.local.create_standalone_stream(id).await?,
+            mark,
+        ))
     }
 
     async fn resume(
@@ -252,7 +258,10 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let mark = self.mark_stream(id);
-        Ok(marked(self.local.resume(id, last_event_id).await?, mark))
+        Ok(mark_stream(
+            self.local.resume(id, last_event_id).await?,
+            mark,
+        ))
     }
 }
 
@@ -344,7 +353,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_session_lasts_as_long_as_its_call_and_ends_an_hour_later() {
-        let world = World::new(MOST);
+        let world = World::new(MAX_SESSIONS);
         let stop = CancellationToken::new();
         let (swept, until) = (Arc::clone(&world.sessions), stop.clone());
         let sweep = tokio::spawn(async move { swept.sweep(until).await });

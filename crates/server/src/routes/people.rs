@@ -120,7 +120,13 @@ fn questions(call: &Call<ApprovalListQuery>) -> Done<ApprovalList> {
 
 fn approve(call: &Call<Nothing, ApproveRequest>) -> Done<ApprovalDocument> {
     let (app, always) = (&call.server.app, call.body.always);
-    let approval = approvals::answer(app, call.param(), ApprovalAnswer::Yes, always, &call.by())?;
+    let approval = approvals::answer(
+        app,
+        call.param(),
+        ApprovalAnswer::Yes,
+        always,
+        &call.record_name(),
+    )?;
     Ok(ApprovalDocument { approval })
 }
 
@@ -130,7 +136,13 @@ fn reject(call: &Call<Nothing, RejectRequest>) -> Done<ApprovalDocument> {
     } else {
         ApprovalAnswer::No
     };
-    let approval = approvals::answer(&call.server.app, call.param(), answer, false, &call.by())?;
+    let approval = approvals::answer(
+        &call.server.app,
+        call.param(),
+        answer,
+        false,
+        &call.record_name(),
+    )?;
     Ok(ApprovalDocument { approval })
 }
 

@@ -44,7 +44,7 @@ fn read(call: &Call<Nothing, RemoteSkillRequest>) -> Done<RemoteSkillPage> {
 }
 
 fn approve(call: &Call<Nothing, ApproveSkillRequest>) -> Done<RemoteSkillDocument> {
-    let (server, body, by) = (&call.server, &call.body, call.by());
+    let (server, body, by) = (&call.server, &call.body, call.record_name());
     let seen = body.revision.as_deref();
     let approve = skills::approve_remote(&server.workspace, &body.skill, seen, &by);
     server.app.block_on(approve)

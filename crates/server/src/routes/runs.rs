@@ -187,7 +187,7 @@ fn plan(call: &Call<Nothing, StartRunRequest>) -> Done<DryRun> {
 }
 
 fn cancel(call: &Call) -> Done<CancelView> {
-    let cancelled = runs::cancel(&call.server.app, call.param(), &call.by())?;
+    let cancelled = runs::cancel(&call.server.app, call.param(), &call.record_name())?;
     let (run, was_over) = match cancelled {
         CancelResult::Now(run) | CancelResult::Asked(run) => (run, false),
         CancelResult::Before(run) => (run, true),
@@ -225,7 +225,7 @@ fn start(call: Call<WaitQuery, StartRunRequest>) -> BoxFuture<'static, Done<Answ
 fn resume(call: Call<WaitQuery, ResumeRequest>) -> BoxFuture<'static, Done<Answer>> {
     let work = RunWork::Resume {
         id: call.param().to_owned(),
-        by: call.by(),
+        by: call.record_name(),
         old_revision: call.body.old_revision,
     };
     Box::pin(begin(call.server, work, call.query.wait))

@@ -11,7 +11,7 @@ const WANTED: u64 = 65_536;
 /// Raises the limit as far as the system allows, and returns it.
 pub(super) fn raise() -> usize {
     let limit = getrlimit(Resource::Nofile);
-    let raised = raised(limit);
+    let raised = raise_soft(limit);
     let limit = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => raised,
         Err(problem) => {
@@ -24,7 +24,7 @@ pub(super) fn raise() -> usize {
 }
 
 /// Returns a limit with at least the wanted number, unless the system allows fewer.
-fn raised(limit: Rlimit) -> Rlimit {
+fn raise_soft(limit: Rlimit) -> Rlimit {
     let allowed = limit.maximum.unwrap_or(u64::MAX);
     let current = limit.current.unwrap_or(u64::MAX);
     Rlimit {
@@ -46,7 +46,7 @@ mod tests {
             (Some(100_000), Some(524_288), 100_000),
             (None, None, u64::MAX),
         ] {
-            let limit = raised(Rlimit { current, maximum });
+            let limit = raise_soft(Rlimit { current, maximum });
             assert_eq!((limit.current, limit.maximum), (Some(wanted), maximum));
         }
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use deft_config::{Editor, Home, SecretPlace, Secrets, store_secret};
-use deft_llm::{Ask, Models, unnamed};
+use deft_llm::{Ask, Models, remove_model_name};
 use deft_model::{Message, ModelRequest};
 use deft_tools::Secret;
 use deft_wire::setup::{ModelTest, SetupModel};
@@ -133,7 +133,7 @@ pub fn test_model(workspace: &Workspace, name: &str) -> Done<ModelTest> {
             hint: None,
         },
         // The caller adds the name of the model.
-        Err(failure) => failed_test(began.elapsed(), unnamed(name, failure)),
+        Err(failure) => failed_test(began.elapsed(), remove_model_name(name, failure)),
     })
 }
 

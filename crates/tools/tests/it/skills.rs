@@ -143,7 +143,7 @@ async fn content_that_is_not_the_listed_one_is_refused() {
         (json!(text.replace("Read", "Evil")), "digest"),
         (json!(format!("{text}more")), "bytes"),
         (json!(other), "bytes"),
-        (blob, "no content"),
+        (blob, "no readable content"),
         (elsewhere, "another address"),
     ] {
         let (world, _) = world(|skills| skills.sends(URI, sent.clone()));

@@ -88,8 +88,8 @@ outputs:
   text: \"{{ inputs.text }}\"
 ";
 
-/// A client that reads nothing for a while gets `resync`, then all missed events in order. Another client
-/// gets all events as they happen.
+/// A client that reads nothing for a while gets `resync`, then all missed events in order, over the WebSocket and as
+/// server-sent events. Another client gets all events as they happen.
 #[test]
 fn a_slow_client_gets_resync_and_misses_nothing() {
     let world = used_home();
@@ -116,6 +116,7 @@ fn a_slow_client_gets_resync_and_misses_nothing() {
     let text = "x".repeat(200_000);
     std::thread::scope(|scope| {
         let mut slow = open(&api, "");
+        let slow_stream = api.follow("/api/v1/events", "");
         let mut quick = open(&api, "");
         let quick = scope.spawn(move || {
             let mut seen = Vec::new();
@@ -135,19 +136,26 @@ fn a_slow_client_gets_resync_and_misses_nothing() {
             run(json!({"skill": "many"}));
         }
         let all = quick.join().unwrap();
-        let mut seen = Vec::new();
-        let mut resyncs = 0;
-        while seen.len() < all.len() {
-            let event = slow.next();
-            if event["type"] == "resync" {
-                assert_eq!(event["seq"].as_u64(), seen.last().copied(), "{event}");
-                resyncs += 1;
-            } else {
-                seen.push(event["seq"].as_u64().unwrap());
-            }
-        }
-        assert_eq!(seen, all);
-        assert!(resyncs > 0, "the slow client was not slow enough");
+        assert_caught_up(std::iter::repeat_with(|| slow.next()), &all);
+        assert_caught_up(slow_stream, &all);
     });
     daemon.stop();
+}
+
+/// Asserts that a slow client gets `resync` with the last event before a gap, and all events in order.
+fn assert_caught_up(events: impl Iterator<Item = Value>, all: &[u64]) {
+    let (mut seen, mut resyncs) = (Vec::new(), 0);
+    for event in events {
+        if event["type"] == "resync" {
+            assert_eq!(event["seq"].as_u64(), seen.last().copied(), "{event}");
+            resyncs += 1;
+        } else {
+            seen.push(event["seq"].as_u64().unwrap());
+        }
+        if seen.len() == all.len() {
+            break;
+        }
+    }
+    assert_eq!(seen, all);
+    assert!(resyncs > 0, "the slow client was not slow enough");
 }
