@@ -15,6 +15,9 @@ DENY := $(CACHE)/cargo-deny-$(DENY_VERSION)/bin/cargo-deny
 # The versions of the lock file. The parser of the sandbox asks for a newer Rust than it needs: see Cargo.toml.
 LOCKED := --locked --ignore-rust-version
 
+# Many tests wait for daemons and servers: with a test per processor, a third of the processor time is idle.
+TESTS_AT_ONCE = $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 + 1 )))
+
 # The bench with this name that was built last.
 newest = $$(ls -t $(TARGET)/release/deps/$(1)-* | grep -v '\.d$$' | head -1)
 
@@ -65,7 +68,7 @@ build: tools
 
 ## All tests, and each bench once so that it keeps working.
 unit: tools servers
-	cargo nextest run --workspace $(LOCKED) --no-fail-fast
+	cargo nextest run --workspace $(LOCKED) --no-fail-fast --test-threads $(TESTS_AT_ONCE)
 	cargo test --workspace --bench '*' $(LOCKED) -q
 
 ## Examples in the documentation, and the documentation itself.

@@ -140,8 +140,20 @@ pub struct ConversationFilter {
     pub query: Option<String>,
     /// Include archived conversations.
     pub archived: bool,
+    /// Only conversations that a list has after this one.
+    pub after: Option<ConversationCursor>,
     /// Maximum number of results.
     pub limit: Option<u32>,
+}
+
+/// A position in a list of conversations, which has the one with the latest message first. A conversation that gets a
+/// message moves to the front, so the position also holds the instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversationCursor {
+    /// When the conversation had changed last.
+    pub updated_at: Timestamp,
+    /// The conversation.
+    pub id: String,
 }
 
 /// A message found by a search.

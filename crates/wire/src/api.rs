@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::approval::{ApprovalAnswer, ApprovalView};
+use crate::chat::ConversationView;
 use crate::job::JobView;
 use crate::notice::NoticeView;
 use crate::problem::ProblemView;
@@ -36,6 +37,13 @@ pub struct JobPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticePage {
     pub notices: Vec<NoticeView>,
+    pub next_cursor: Option<String>,
+}
+
+/// One page of conversations, the one with the latest message first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConversationPage {
+    pub conversations: Vec<ConversationView>,
     pub next_cursor: Option<String>,
 }
 

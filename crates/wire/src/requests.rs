@@ -32,6 +32,8 @@ pub struct ChatRequest {
 pub struct ChatListQuery {
     /// Only conversations on this channel, such as `api`, `cli` or `telegram:CHAT`.
     pub channel: Option<String>,
+    /// `next_cursor` of the previous page.
+    pub cursor: Option<String>,
     /// Maximum number of conversations, up to 500. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,

@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use deft_service::talk::{self, NewChatMessage, Talk, find_conversation};
+use deft_service::talk::{
+    self, ConversationQuery, NewChatMessage, Talk, conversation_cursor, find_conversation,
+};
 use deft_wire::Done;
-use deft_wire::api::WaitQuery;
+use deft_wire::api::{ConversationPage, WaitQuery};
 use deft_wire::chat::{
-    ChatReply, ConversationDeleted, ConversationDetail, ConversationDocument, ConversationList,
-    MessageList, PromptView,
+    ChatReply, ConversationDeleted, ConversationDetail, ConversationDocument, MessageList,
+    PromptView,
 };
 use deft_wire::requests::{ChatListQuery, ChatRequest, MessageQuery};
 use deft_wire::token::TokenScope as Scope;
 use futures_util::future::BoxFuture;
 
-use super::page_size;
+use super::{next_cursor, page_size};
 use crate::answer::Answer;
 use crate::route::{Call, MAX_WAIT, Nothing, Route, Verb};
 
@@ -83,12 +85,20 @@ fn talk<Q, B>(call: &Call<Q, B>) -> Arc<dyn Talk> {
     talk::host(&call.server.app)
 }
 
-fn list(call: &Call<ChatListQuery>) -> Done<ConversationList> {
+fn list(call: &Call<ChatListQuery>) -> Done<ConversationPage> {
     let (talk, query) = (talk(call), &call.query);
-    let limit = Some(page_size(query.limit));
-    let found = talk.conversations(query.channel.as_deref(), limit);
+    let limit = page_size(query.limit);
+    let found = talk.conversations(ConversationQuery {
+        channel: query.channel.clone(),
+        cursor: query.cursor.clone(),
+        limit: Some(limit),
+    });
     let conversations = call.server.app.block_on(found)?;
-    Ok(ConversationList { conversations })
+    let cursor = conversations.last().map(conversation_cursor);
+    Ok(ConversationPage {
+        next_cursor: next_cursor(cursor, conversations.len(), limit),
+        conversations,
+    })
 }
 
 fn show(call: &Call) -> Done<ConversationDocument> {

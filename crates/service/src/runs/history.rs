@@ -112,11 +112,13 @@ impl RunPages<'_> {
 
 /// Parses a cursor.
 pub(crate) fn read_cursor(cursor: &str) -> Done<i64> {
-    let wrong = || {
-        let message = format!("`{cursor}` is not a cursor");
-        Failure::input("invalid_input", message).hint("use `next_cursor` of the page before")
-    };
-    cursor.parse().map_err(|_| wrong())
+    cursor.parse().map_err(|_| bad_cursor(cursor))
+}
+
+/// Returns the failure for a text that is no cursor.
+pub(crate) fn bad_cursor(cursor: &str) -> Failure {
+    let message = format!("`{cursor}` is not a cursor");
+    Failure::input("invalid_input", message).hint("use `next_cursor` of the page before")
 }
 
 /// The whole id of a run, which is given as its id, the beginning of it, or `last`.

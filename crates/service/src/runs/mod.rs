@@ -13,11 +13,11 @@ mod start;
 
 pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, begin, drive, drive_on, wait};
 pub use feed::{EventBell, FeedPage, events_after, newest_event, version};
-pub(crate) use history::read_cursor;
 pub use history::{
     CancelResult, EventStream, NewEvents, PruneLimit, PruneMode, RunPages, RunQuery, cancel,
     check_skill, detail, events, export, find_id, list, prune, show,
 };
+pub(crate) use history::{bad_cursor, read_cursor};
 pub use progress::{Change, Progress};
 pub use runner::{Runner, StartedRun, Wait};
 pub use start::{

@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use super::live::EventForwarder;
 use super::{
-    AnswerState, Attention, Conversation, DecidedQuestion, Listener, Live, NewChatMessage, OpenRun,
-    Talk, TalkFuture, UnansweredMessage, live,
+    AnswerState, Attention, Conversation, ConversationQuery, DecidedQuestion, Listener, Live,
+    NewChatMessage, OpenRun, Talk, TalkFuture, UnansweredMessage, live,
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
@@ -375,18 +375,9 @@ impl Talk for Host {
         })
     }
 
-    fn conversations<'a>(
-        &'a self,
-        channel: Option<&'a str>,
-        limit: Option<u32>,
-    ) -> TalkFuture<'a, Vec<ConversationView>> {
+    fn conversations(&self, query: ConversationQuery) -> TalkFuture<'_, Vec<ConversationView>> {
         Box::pin(async move {
-            let filter = ConversationFilter {
-                channel: channel.map(str::to_owned),
-                limit,
-                ..ConversationFilter::default()
-            };
-            let rows = self.engine.store().conversations(filter).await;
+            let rows = self.engine.store().conversations(query.filter()?).await;
             let rows = rows.map_err(store_failure)?;
             Ok(rows.into_iter().map(conversation).collect())
         })

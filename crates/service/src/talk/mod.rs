@@ -10,6 +10,7 @@
 mod attach;
 mod calls;
 mod controls;
+mod conversations;
 #[cfg(test)]
 #[allow(dead_code, reason = "the tests of two crates use it")]
 #[path = "../../tests/support/fake.rs"]
@@ -34,6 +35,7 @@ use crate::words::format_count;
 
 pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
+pub use conversations::{ConversationQuery, conversation_cursor};
 pub use deft_engine::Attention;
 pub use host::host;
 pub use request::{find_conversation, resume_and_wait, say_and_wait};
@@ -276,12 +278,8 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
     /// Fails if the agent, or the default agent, has no model.
     fn check_model<'a>(&'a self, agent: Option<&'a str>) -> TalkFuture<'a, ()>;
 
-    /// Returns conversations, latest first; only those of `channel` if given.
-    fn conversations<'a>(
-        &'a self,
-        channel: Option<&'a str>,
-        limit: Option<u32>,
-    ) -> TalkFuture<'a, Vec<ConversationView>>;
+    /// Returns conversations, latest first.
+    fn conversations(&self, query: ConversationQuery) -> TalkFuture<'_, Vec<ConversationView>>;
 
     /// Returns a conversation by its id or a prefix of it. An ambiguous prefix is an error that lists the
     /// matches.

@@ -10,7 +10,9 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::{Attention, CallLog, Conversation, Listener, Live, NewChatMessage, Talk};
+use super::{
+    Attention, CallLog, Conversation, ConversationQuery, Listener, Live, NewChatMessage, Talk,
+};
 
 /// Interval between checks whether a message is stored.
 const STORED: Duration = Duration::from_millis(5);
@@ -23,7 +25,9 @@ pub async fn find_conversation(
 ) -> Done<Conversation> {
     let found = match id {
         "last" => {
-            let latest = talk.conversations(channel, Some(1)).await?;
+            let latest = talk
+                .conversations(ConversationQuery::latest(channel))
+                .await?;
             let view = latest.into_iter().next();
             view.map(|view| Conversation { view, open: None })
         }

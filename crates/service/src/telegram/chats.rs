@@ -15,7 +15,7 @@ use super::Bot;
 use super::ask::{self, OpenQuestions, People};
 use super::inbox::{Entry, Inbox, InboxItem, Press};
 use super::words;
-use crate::talk::{Attention, NewChatMessage};
+use crate::talk::{Attention, ConversationQuery, NewChatMessage};
 use deft_wire::Done;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
 
@@ -352,7 +352,8 @@ impl Shared {
         let conversation = if entry.fresh {
             None
         } else {
-            let latest = talk.conversations(Some(&channel), Some(1)).await?;
+            let latest = ConversationQuery::latest(Some(&channel));
+            let latest = talk.conversations(latest).await?;
             latest.into_iter().next().map(|found| found.id)
         };
         let people = People {

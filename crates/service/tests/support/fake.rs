@@ -17,9 +17,9 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::{
-    Attention, ChatControls, ChatModel, Conversation, DecidedQuestion, Listener, Live,
-    NewChatMessage, Operation, Question, Response, StepPath, Talk, TalkFuture, UnansweredMessage,
-    UndoneExchange,
+    Attention, ChatControls, ChatModel, Conversation, ConversationQuery, DecidedQuestion, Listener,
+    Live, NewChatMessage, Operation, Question, Response, StepPath, Talk, TalkFuture,
+    UnansweredMessage, UndoneExchange,
 };
 
 /// An action of the fake while it works on a message.
@@ -359,11 +359,7 @@ impl Talk for Fake {
         })
     }
 
-    fn conversations<'a>(
-        &'a self,
-        _: Option<&'a str>,
-        _: Option<u32>,
-    ) -> TalkFuture<'a, Vec<ConversationView>> {
+    fn conversations(&self, _: ConversationQuery) -> TalkFuture<'_, Vec<ConversationView>> {
         Box::pin(async { Ok(vec![conversation()]) })
     }
 

@@ -5,8 +5,8 @@ use deft_model::{MessageRole, RunId};
 use super::skills::stale_end;
 use super::support::{admission, admit, append, at, first_claim, id, start, success, together};
 use deft_store::{
-    Admission, AdmissionResult, Batch, ConversationFilter, ConversationRow, Error, Lease,
-    MessageRow, NewConversation, NewMessage, Prune, SearchHit, Store, Write,
+    Admission, AdmissionResult, Batch, ConversationCursor, ConversationFilter, ConversationRow,
+    Error, Lease, MessageRow, NewConversation, NewMessage, Prune, SearchHit, Store, Write,
 };
 
 fn new(conversation: &str, channel: &str, second: i64) -> NewConversation {
@@ -237,6 +237,19 @@ pub(super) async fn the_last_one_spoken_in_is_listed_first(store: &dyn Store) {
         ..everything.clone()
     };
     assert_eq!(list(store, limit).await, ["c1", "c3"]);
+    let after = |id: &str, second| ConversationFilter {
+        after: Some(ConversationCursor {
+            updated_at: at(second),
+            id: id.to_owned(),
+        }),
+        ..ConversationFilter::default()
+    };
+    assert_eq!(list(store, after("c1", 5)).await, ["c3", "c2"]);
+    assert_eq!(list(store, after("c3", 1)).await, ["c2"]);
+    assert_eq!(list(store, after("c2", 1)).await, none());
+    // The position stays when its conversation moves to the front, or is deleted.
+    assert_eq!(list(store, after("c1", 1)).await, none());
+    assert_eq!(list(store, after("gone", 5)).await, ["c3", "c2"]);
     let channel = |channel: &str, limit| ConversationFilter {
         channel: Some(channel.to_owned()),
         limit: Some(limit),

@@ -6,7 +6,8 @@ use deft_model::RunId;
 
 use deft_store::backend::Query;
 use deft_store::{
-    ConversationFilter, ConversationRow, MessageRow, NewConversation, NewMessage, SearchHit,
+    ConversationCursor, ConversationFilter, ConversationRow, MessageRow, NewConversation,
+    NewMessage, SearchHit,
 };
 
 #[derive(Default)]
@@ -67,12 +68,24 @@ impl Talks {
                 && equal(&filter.channel, &talk.row.channel)
                 && (filter.archived || talk.row.archived_at.is_none())
                 && query.as_ref().is_none_or(|query| talk.fits(query))
+                && filter
+                    .after
+                    .as_ref()
+                    .is_none_or(|after| self.is_after(talk, after))
         };
         let mut found: Vec<&Talk> = self.all.values().filter(fits).collect();
         found.sort_by_key(|talk| std::cmp::Reverse((talk.row.updated_at, talk.number)));
         let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
         let found = found.into_iter().take(limit);
         found.map(|talk| talk.row.clone()).collect()
+    }
+
+    /// Whether a list has a conversation after this position.
+    fn is_after(&self, talk: &Talk, after: &ConversationCursor) -> bool {
+        let number = self.all.get(&after.id).map(|talk| talk.number);
+        let updated_at = talk.row.updated_at;
+        updated_at < after.updated_at
+            || updated_at == after.updated_at && number.is_some_and(|number| talk.number < number)
     }
 
     pub(super) fn messages(&self, id: &str, after: u64, limit: u32) -> Vec<MessageRow> {

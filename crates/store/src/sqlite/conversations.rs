@@ -76,6 +76,12 @@ pub(super) fn list(
     if !filter.archived {
         which.push("archived_at IS NULL");
     }
+    if let Some(after) = &filter.after {
+        // If the conversation was deleted, the others of its microsecond are skipped.
+        which.push("(updated_at, n) < (?, (SELECT n FROM conversation WHERE id = ?))");
+        values.push(Value::Integer(micros(after.updated_at)));
+        values.push(Value::Text(after.id.clone()));
+    }
     let query = filter.query.as_deref().map(Query::new);
     let limit = filter.limit.map_or(-1, i64::from);
     // With a query, rows are filtered after reading, so SQL must not limit them.

@@ -144,7 +144,7 @@ async fn content_that_is_not_the_listed_one_is_refused() {
         (json!(format!("{text}more")), "bytes"),
         (json!(other), "bytes"),
         (blob, "no readable content"),
-        (elsewhere, "another address"),
+        (elsewhere, "another URI"),
     ] {
         let (world, _) = world(|skills| skills.sends(URI, sent.clone()));
         let router = world.router();

@@ -14,7 +14,7 @@ use crate::table::{Column, Row, Table, TableStyle};
 use crate::terminal::StyledText;
 use crate::when;
 use deft_service::markdown::Renderer;
-use deft_service::talk::{Conversation, Talk, find_conversation};
+use deft_service::talk::{Conversation, ConversationQuery, Talk, find_conversation};
 use deft_wire::chat::{
     ChatMessage, ConversationDeleted, ConversationDetail, ConversationDocument, ConversationList,
     ConversationView, MessageList, MessageRole,
@@ -30,8 +30,12 @@ pub(super) async fn run(
 ) -> Done {
     match command {
         Conversations::List { channel, limit } => {
-            let found = talk.conversations(channel.as_deref(), *limit).await?;
-            list(found, zone, output)?;
+            let found = talk.conversations(ConversationQuery {
+                channel: channel.clone(),
+                limit: *limit,
+                ..ConversationQuery::default()
+            });
+            list(found.await?, zone, output)?;
         }
         Conversations::Show { id } => {
             let found = find(talk, id).await?;

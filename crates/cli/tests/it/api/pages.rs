@@ -1,8 +1,10 @@
 //! Lists page by page: each entry once, the newest first.
 
+use deft_testkit::ModelAnswer;
 use serde_json::{Value, json};
 
 use super::client::Api;
+use crate::chat_support::{home, model};
 use crate::daemon::{Daemon, used_home};
 
 /// The pages of a list, with one text of each entry.
@@ -53,5 +55,33 @@ fn jobs_and_notices_are_listed_page_by_page() {
             (400, &json!("invalid_input"))
         );
     }
+    daemon.stop();
+}
+
+#[test]
+fn chats_are_listed_page_by_page() {
+    let server = model((0..5).map(|_| ModelAnswer::text("Noted.")));
+    let world = home(&server, "");
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let say = |text: String| api.post("/api/v1/chats", &json!({"text": text})).json();
+    let chats = (0..5).map(|number| say(format!("chat {number}")));
+    let chats: Vec<String> = chats
+        .map(|reply| {
+            let id = reply["answer"]["conversation"].as_str();
+            id.unwrap_or_else(|| panic!("{reply:#}")).to_owned()
+        })
+        .collect();
+    let id = |number: usize| chats[number].clone();
+    let pages = api.read_pages("/api/v1/chats?limit=2", "conversations");
+    assert_eq!(
+        texts(&pages, "/id"),
+        [vec![id(4), id(3)], vec![id(2), id(1)], vec![id(0)]]
+    );
+    let wrong = api.get("/api/v1/chats?cursor=17");
+    assert_eq!(
+        (wrong.status, &wrong.json()["code"]),
+        (400, &json!("invalid_input"))
+    );
     daemon.stop();
 }
