@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{
+    CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
+};
 use reqwest::{Client, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -245,6 +247,8 @@ impl ReceiverClient {
     async fn try_once(&self, path: &str, body: Vec<u8>) -> Result<(), SendError> {
         let url = format!("{}{path}", self.options.endpoint.trim_end_matches('/'));
         let request = self.client.post(&url).headers(self.headers.clone());
+        // The probe has an empty body, whose length the client does not send by itself; receivers need it.
+        let request = request.header(CONTENT_LENGTH, body.len());
         let answer = request.body(body).send().await.map_err(|error| SendError {
             // The URL may contain a key; the innermost reason does not.
             message: format!("the OTLP receiver does not answer: {}", reason(&error)),

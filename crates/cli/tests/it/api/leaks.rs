@@ -15,9 +15,10 @@ use super::leaks_mcp;
 use super::socket::Socket;
 use crate::daemon::{Daemon, used_home};
 use crate::support::{World, server};
+use crate::telemetry::referee::OtlpReceiver;
 
 /// Values that must never be shown. Each is the content of a file referenced by the configuration.
-const CANARIES: [(&str, &str); 7] = [
+const CANARIES: [(&str, &str); 8] = [
     ("model", "canary-model-key-1a2b3c"),
     ("named", "canary-named-secret-4d5e6f"),
     ("server", "canary-server-token-7a8b9c"),
@@ -25,6 +26,7 @@ const CANARIES: [(&str, &str); 7] = [
     ("hook", "canary-hook-secret-3a4b5c"),
     ("bot", "123456:canary-bot-token-6d7e8f"),
     ("unused", "canary-unused-9a0b1c"),
+    ("receiver", "canary-receiver-key-2d3e4f"),
 ];
 
 const CONFIG: &str = "
@@ -70,7 +72,8 @@ description: Says where a secret is
 Read the secret NAMED in `canaries/named`.
 ";
 
-fn world() -> World {
+/// Creates a world whose daemon exports traces with content to a receiver.
+fn world(receiver: &str) -> World {
     let world = used_home();
     for (name, value) in CANARIES {
         world.write(&format!("home/canaries/{name}"), format!("{value}\n"));
@@ -84,7 +87,11 @@ fn world() -> World {
             json!({"description": "Fails.", "schema": text, "error": "no access with ${text} and ENV(TOKEN)"}),
         );
     let demo = server(&world, &script);
-    let config = format!("{demo}env = {{TOKEN = \"file:canaries/server\"}}\n{CONFIG}");
+    let telemetry = format!(
+        "[telemetry]\nendpoint = {}\nheaders = {{Api-Key = \"file:canaries/receiver\"}}\ncontent = true\n",
+        json!(receiver)
+    );
+    let config = format!("{demo}env = {{TOKEN = \"file:canaries/server\"}}\n{CONFIG}{telemetry}");
     world
         .write("home/config.toml", config)
         .write("home/skills/leaking.yaml", LEAKING)
@@ -293,9 +300,22 @@ fn make_token_twice(api: &Api, spoken: &mut Spoken) -> String {
     first.json()["token"].as_str().unwrap().to_owned()
 }
 
+/// Returns what the receiver got, except the header that holds its key. The traces have the arguments of calls.
+fn exports(receiver: &OtlpReceiver) -> String {
+    let mut requests = receiver.waiting();
+    for request in &mut requests {
+        let key = request.as_object_mut().and_then(|it| it.remove("key"));
+        assert_eq!(key, Some(json!("canary-receiver-key-2d3e4f")));
+    }
+    let exported = Value::from(requests).to_string();
+    assert!(exported.contains("[secret NAMED]"), "{exported}");
+    exported
+}
+
 #[test]
 fn no_interface_shows_a_secret() {
-    let world = world();
+    let receiver = OtlpReceiver::start(0);
+    let world = world(&receiver.url);
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
     let added = world.json(&["tokens", "add", "phone", "--scope", "run", "--json"]);
@@ -346,6 +366,7 @@ fn no_interface_shows_a_secret() {
     use_the_command_line(&world, run, &mut spoken);
     spoken.add("server.json", world.read("home/server.json"));
     spoken.add("the daemon", daemon.stop());
+    spoken.add("OTLP", exports(&receiver));
     read_files(&world.path("home"), &mut spoken);
     spoken.check(&[&api.token, &phone, &laptop, &stranger.token]);
 }

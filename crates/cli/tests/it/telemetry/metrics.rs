@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::referee::{OtlpReceiver, parse_page};
 use crate::api::client::Api;
-use crate::daemon::{Daemon, used_home};
+use crate::daemon::{Daemon, used_home, wait_for};
 use crate::support::{World, server};
 
 const SKILL: &str = "\
@@ -74,18 +74,19 @@ fn prometheus_reads_the_page() {
         let labels = json!({"server": "demo", "tool": tool, "outcome": outcome});
         let calls = sample(&page, "deft_tool_calls", "deft_tool_calls_total", &labels);
         assert_eq!(calls, 2.0, "{page}");
+        let duration = "deft_tool_call_duration_seconds";
+        let labels = json!({"server": "demo", "tool": tool});
+        let count = sample(&page, duration, &format!("{duration}_count"), &labels);
+        assert_eq!(count, 2.0, "{page}");
     }
     let gauge = |name: &str, labels: Value| sample(&page, name, name, &labels);
     assert_eq!(gauge("deft_mcp_server_up", json!({"server": "demo"})), 1.0);
     assert_eq!(gauge("deft_approvals_pending", json!({})), 0.0);
     assert_eq!(gauge("deft_ws_clients", json!({})), 0.0);
-    assert_eq!(
-        gauge(
-            "deft_schedule_state",
-            json!({"skill": "report", "state": "paused"})
-        ),
-        0.0
-    );
+    for (state, value) in [("up", 1.0), ("new", 0.0), ("paused", 0.0)] {
+        let labels = json!({"skill": "report", "state": state});
+        assert_eq!(gauge("deft_schedule_state", labels), value, "{state}");
+    }
     let next = gauge(
         "deft_schedule_next_fire_timestamp_seconds",
         json!({"skill": "report"}),
@@ -107,6 +108,38 @@ fn prometheus_reads_the_page() {
         sample(&page, "deft_skill_runs", "deft_skill_runs_total", &labels),
         2.0
     );
+    daemon.stop();
+}
+
+/// A server that cannot start is down, and exported spans are counted.
+#[test]
+fn servers_and_exports_are_counted() {
+    let receiver = OtlpReceiver::start(0);
+    let more = format!(
+        "[telemetry]\nendpoint = {}\nmetrics = false\n\
+         [mcp_servers.missing]\ncommand = \"nothing-of-this-name\"\n",
+        json!(receiver.url)
+    );
+    let world = configured(&more);
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let body = json!({"skill": "report"}).to_string();
+    let headers = [("Content-Type", "application/json")];
+    api.send("POST", "/api/v1/runs?wait=20", &headers, body.as_bytes());
+    assert_eq!(receiver.spans().len(), 3);
+    world.output(&["mcp", "probe", "missing"]);
+    let page = wait_for("the counters", || {
+        let page = parse_page(&api.get("/metrics").body);
+        let exported = "deft_telemetry_spans_exported";
+        let total = sample(&page, exported, &format!("{exported}_total"), &json!({}));
+        (total == 3.0).then_some(page)
+    });
+    let dropped = "deft_telemetry_spans_dropped";
+    let dropped = sample(&page, dropped, &format!("{dropped}_total"), &json!({}));
+    assert_eq!(dropped, 0.0, "{page}");
+    let up = "deft_mcp_server_up";
+    let down = sample(&page, up, up, &json!({"server": "missing"}));
+    assert_eq!(down, 0.0, "{page}");
     daemon.stop();
 }
 

@@ -4,6 +4,6 @@
 mod headers;
 mod logs;
 mod metrics;
-mod referee;
+pub(crate) mod referee;
 mod traces;
 mod values;

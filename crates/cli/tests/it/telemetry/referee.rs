@@ -27,15 +27,15 @@ fn python(program: &str) -> Command {
 }
 
 /// An OTLP receiver. Dropping it kills the process.
-pub(super) struct OtlpReceiver {
+pub(crate) struct OtlpReceiver {
     child: Child,
     lines: Receiver<String>,
-    pub(super) url: String,
+    pub(crate) url: String,
 }
 
 impl OtlpReceiver {
     /// Starts a receiver that responds to the first `busy` requests with 503.
-    pub(super) fn start(busy: u32) -> Self {
+    pub(crate) fn start(busy: u32) -> Self {
         let mut child = python("receiver.py")
             .arg(busy.to_string())
             .stdout(Stdio::piped())
@@ -59,7 +59,7 @@ impl OtlpReceiver {
     }
 
     /// Waits for the next request.
-    pub(super) fn next(&self) -> Value {
+    pub(crate) fn next(&self) -> Value {
         let line = self.lines.recv_timeout(WAIT_TIMEOUT).unwrap();
         let got: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(got.get("problem"), None, "{got}");
@@ -67,7 +67,7 @@ impl OtlpReceiver {
     }
 
     /// Waits for the next request with spans, and returns them sorted by name.
-    pub(super) fn spans(&self) -> Vec<Value> {
+    pub(crate) fn spans(&self) -> Vec<Value> {
         loop {
             let mut got = self.next();
             if let Some(spans) = got["spans"].as_array_mut() {
@@ -79,7 +79,7 @@ impl OtlpReceiver {
     }
 
     /// Returns the requests already received.
-    pub(super) fn waiting(&self) -> Vec<Value> {
+    pub(crate) fn waiting(&self) -> Vec<Value> {
         let lines = self.lines.try_iter();
         lines
             .map(|line| serde_json::from_str(&line).unwrap())
@@ -95,7 +95,7 @@ impl Drop for OtlpReceiver {
 }
 
 /// Parses a page of metrics with the Prometheus parser.
-pub(super) fn parse_page(page: &[u8]) -> Value {
+pub(crate) fn parse_page(page: &[u8]) -> Value {
     let mut child = python("prometheus.py")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

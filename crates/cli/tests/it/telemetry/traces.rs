@@ -142,11 +142,22 @@ fn a_run_is_one_trace_below_its_caller() {
         "{asked:?}"
     );
     assert_eq!(asked[0]["gen_ai.provider.name"], "openai");
+    // Providers of models get no trace context, which would name the caller.
+    for request in model.http_requests() {
+        let mut names = request.headers.iter().map(|(name, _)| name.as_str());
+        assert!(!names.any(|name| name.starts_with("trace")), "{request:?}");
+    }
     // The tool received its own span.
     let fetch = find(&spans, "tools/call fetch");
     let carried = format!("00-{TRACE}-{}-01", fetch["id"].as_str().unwrap());
     assert_eq!(run["outputs"]["meta"]["traceparent"], carried, "{run}");
     assert_eq!(run["outputs"]["meta"]["tracestate"], "vendor=1");
+    let export = doctor_check(&world, "telemetry.export");
+    assert_eq!(export["status"], "ok", "{export}");
+    assert!(
+        export["message"].as_str().unwrap().contains("6 spans"),
+        "{export}"
+    );
 }
 
 /// The process that started the run is killed during a tool call; a daemon resumes the run.
@@ -272,6 +283,18 @@ fn clients_of_the_api_and_of_mcp_are_callers() {
     daemon.stop();
 }
 
+/// Returns what `deft doctor` reports for a check.
+fn doctor_check(world: &World, id: &str) -> Value {
+    let output = world
+        .command(&["doctor", "--json"])
+        .env("RECEIVER_KEY", "k3y")
+        .output()
+        .unwrap();
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let checks = list["checks"].as_array().unwrap().clone();
+    checks.into_iter().find(|check| check["id"] == id).unwrap()
+}
+
 /// If the receiver is unavailable, spans are lost but runs succeed; `deft doctor` reports it.
 #[test]
 fn a_receiver_that_does_not_answer_costs_no_run() {
@@ -286,20 +309,10 @@ fn a_receiver_that_does_not_answer_costs_no_run() {
     let run = world.json(&["run", "report", "--detach", "--json"]);
     let run = ended(&world, run["id"].as_str().unwrap());
     assert_eq!(run["outcome"], "success");
-    let checks = |id: &str| {
-        let output = world
-            .command(&["doctor", "--json"])
-            .env("RECEIVER_KEY", "k3y")
-            .output()
-            .unwrap();
-        let list: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let checks = list["checks"].as_array().unwrap().clone();
-        checks.into_iter().find(|check| check["id"] == id).unwrap()
-    };
-    let export = checks("telemetry.export");
+    let export = doctor_check(&world, "telemetry.export");
     assert_eq!(export["status"], "bad", "{export}");
     let message = export["message"].as_str().unwrap();
     assert!(message.contains("does not answer"), "{message}");
-    assert_eq!(checks("telemetry.metrics")["status"], "ok");
+    assert_eq!(doctor_check(&world, "telemetry.metrics")["status"], "ok");
     daemon.stop();
 }
