@@ -16,6 +16,7 @@ fn world() -> World {
     world
 }
 
+/// S3.31
 #[test]
 fn exposed_skills_become_commands_of_cursor() {
     let world = world();
