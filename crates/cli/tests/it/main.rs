@@ -61,6 +61,7 @@ mod mcp_sdks;
 mod mcp_serve;
 mod mcp_serve_hostile;
 mod mcp_serve_referees;
+mod mcp_serve_schemas;
 mod mcp_serve_skills;
 mod mcp_tasks;
 mod mcp_tasks_http;

@@ -71,6 +71,19 @@ fn content_stays_as_it_is() {
             let image = client.call("test_image_content", json!({}));
             assert_eq!(image["content"][0]["data"], IMAGE, "{image:#}");
             assert_eq!(image["content"][0]["mimeType"], "image/png");
+            let audio = client.call("test_audio_content", json!({}));
+            let audio = &audio["content"][0];
+            assert_eq!(
+                (&audio["type"], &audio["mimeType"]),
+                (&json!("audio"), &json!("audio/wav")),
+                "{audio:#}"
+            );
+            assert!(!audio["data"].as_str().unwrap().is_empty());
+            let embedded = client.call("test_embedded_resource", json!({}));
+            let embedded = &embedded["content"][0];
+            assert_eq!(embedded["type"], "resource", "{embedded:#}");
+            assert_eq!(embedded["resource"]["uri"], "test://embedded-resource");
+            assert!(embedded["resource"]["text"].is_string(), "{embedded:#}");
             let structured = client.value("test_structured", json!({}));
             let expected = json!({ "answer": 42, "nested": { "list": [1, 2.5, null] } });
             assert_eq!(structured, expected);

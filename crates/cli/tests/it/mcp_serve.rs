@@ -138,33 +138,27 @@ fn tools_have_schemas_and_annotations() {
     }
 }
 
-/// Whether structured content has one of the sets of keys that an output schema requires.
-fn is_described(content: &Value, schema: &Value) -> bool {
-    let has = |keys: &Value| {
-        let mut keys = keys.as_array().unwrap().iter();
-        keys.all(|key| content.get(key.as_str().unwrap()).is_some())
-    };
-    let mut alternatives = schema["anyOf"].as_array().unwrap().iter();
-    let mut known = content.as_object().unwrap().keys();
-    alternatives.any(|one| has(&one["required"]))
-        && known.all(|key| schema["properties"].get(key).is_some())
-}
-
+/// A skill becomes a tool if it asks for that, with a prefix if the name is taken; a disabled skill does not.
 #[test]
-fn a_run_and_a_page_match_the_schema_of_their_tool() {
+fn skills_that_ask_for_it_are_tools() {
     let world = world();
+    let taken = GREETER.replace("mail.greet", "run_list");
+    world.write("home/skills/taken.yaml", taken);
     for mut client in McpClient::both(&world) {
-        let list = client.request("tools/list", json!({}));
-        let mut tools = list["tools"].as_array().unwrap().iter();
-        let tool = tools.find(|tool| tool["name"] == "skill_run").unwrap();
-        for (skill, inputs, key) in [
-            ("mail.greet", json!({"who": "Ada"}), "outputs"),
-            ("email.send", json!({"help": true}), "result"),
-        ] {
-            let content = client.value("skill_run", json!({"skill": skill, "inputs": inputs}));
-            assert!(content.get(key).is_some(), "{content:#}");
-            assert!(is_described(&content, &tool["outputSchema"]), "{content:#}");
+        let names = names(&client.request("tools/list", json!({})), "tools");
+        for name in ["mail_greet", "run_list", "skill_run_list"] {
+            assert!(names.iter().any(|it| it == name), "{name}: {names:?}");
         }
+        assert!(!names.iter().any(|it| it == "slow"), "{names:?}");
+        let said = client.value("skill_run_list", json!({"who": "Ada"}));
+        assert_eq!(said["outputs"]["said"], "hello Ada", "{said:#}");
+    }
+    assert_eq!(world.code(&["skills", "disable", "mail.greet"]), 0);
+    for mut client in McpClient::both(&world) {
+        let names = names(&client.request("tools/list", json!({})), "tools");
+        assert!(!names.iter().any(|it| it == "mail_greet"), "{names:?}");
+        let call = json!({"name": "mail_greet", "arguments": {"who": "Ada"}});
+        assert_eq!(client.refused("tools/call", call)["code"], -32602);
     }
 }
 

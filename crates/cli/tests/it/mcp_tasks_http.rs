@@ -74,12 +74,29 @@ fn a_task_outlives_a_daemon_that_is_killed() {
     let answers = json!({"taskId": id, "inputResponses": { key.unwrap(): yes }});
     ask(&api, "tasks/update", id, answers);
     until(&api, &careful, "completed");
+    let unknown = json!({"taskId": "nope", "inputResponses": {}});
+    let refused = post(&api, "tasks/update", "nope", unknown);
+    assert_ne!(refused.status, 500);
     let done = until(&api, &pause, "completed");
     assert_eq!(
         done["result"]["structuredContent"]["outputs"],
         json!({"rested": true})
     );
     daemon.stop();
+    let log = world.read("home/logs/audit.jsonl");
+    let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    let updates: Vec<(Value, Value)> = lines
+        .filter(|line: &Value| line["what"].as_str().unwrap().starts_with("tasks/"))
+        .map(|line| (line["what"].clone(), line["status"].clone()))
+        .collect();
+    assert_eq!(
+        updates,
+        [
+            (json!(format!("tasks/update {id}")), json!(200)),
+            (json!("tasks/update nope"), json!(400)),
+        ],
+        "{log}"
+    );
 }
 
 #[test]

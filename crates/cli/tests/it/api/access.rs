@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::client::Api;
 use crate::daemon::{Daemon, used_home};
+use crate::support::World;
 
 /// Requests that no correct client sends, with the expected responses.
 const BAD: &str = include_str!("bad_input.json");
@@ -42,6 +43,34 @@ fn the_api_needs_its_token_and_health_does_not() {
     let said = daemon.stop();
     assert!(!said.contains(&api.token), "{said}");
     assert!(!world.path("home/server.json").exists());
+}
+
+/// deft allows no page of a browser to read its replies, whatever the page's origin is.
+#[test]
+fn no_reply_has_a_permission_for_pages() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let own = format!("http://{}", api.address);
+    let ask = |method: &str, origin: &str| {
+        let wish = [
+            ("Origin", origin),
+            ("Access-Control-Request-Method", "POST"),
+        ];
+        let reply = api.send(method, "/api/v1/runs", &wish, b"");
+        let mut names = reply.headers.iter().map(|(name, _)| name);
+        let has_permission = names.any(|name| name.to_lowercase().starts_with("access-control-"));
+        assert!(!has_permission, "{method} {origin}: {reply:?}");
+        reply
+    };
+    assert_eq!(ask("GET", &own).status, 200);
+    assert_eq!(ask("OPTIONS", &own).status, 405);
+    let refused = ask("OPTIONS", "https://evil.example");
+    assert_eq!(
+        (refused.status, &refused.json()["code"]),
+        (403, &json!("forbidden_origin"))
+    );
+    daemon.stop();
 }
 
 /// MCP requires the same access: a token with the right scope.
@@ -112,24 +141,35 @@ fn a_port_that_is_taken_does_not_stop_the_daemon() {
     let listen = other.local_addr().unwrap().to_string();
     let mut daemon = Daemon::with(&world, &[], &[("DEFT__SERVER__LISTEN", &listen)]);
     daemon.until("cannot serve the API: another program listens");
+    assert_not_served(&world, "server.listen");
+    daemon.stop();
+}
+
+/// Asserts that status and doctor report that the API is not served, with a hint that names a setting.
+fn assert_not_served(world: &World, setting: &str) {
     let status = world.json(&["status", "--json"]);
     let api = &status["daemon"]["api"];
     assert_eq!(api["url"], Value::Null, "{status:#}");
-    assert!(api["hint"].as_str().unwrap().contains("server.listen"));
-    let doctor = world.json(&["doctor", "--json"]);
+    assert!(api["hint"].as_str().unwrap().contains(setting), "{api}");
+    let output = world.output(&["doctor", "--json"]);
+    let doctor: Value = serde_json::from_slice(&output.stdout).unwrap();
     let checks = doctor["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["id"] == "server.up");
     assert_eq!(check.unwrap()["status"], "bad", "{doctor:#}");
-    daemon.stop();
 }
 
 #[test]
 fn other_machines_are_not_served_without_encryption() {
     let world = used_home();
-    let listen = [("DEFT__SERVER__LISTEN", "0.0.0.0:0")];
-    let mut daemon = Daemon::with(&world, &[], &listen);
-    daemon.until("which other machines can reach");
-    daemon.stop();
+    let listen = ("DEFT__SERVER__LISTEN", "0.0.0.0:0");
+    // Metrics without a token change nothing.
+    let metrics = ("DEFT__TELEMETRY__OPEN_METRICS", "true");
+    for settings in [vec![listen], vec![listen, metrics]] {
+        let mut daemon = Daemon::with(&world, &[], &settings);
+        daemon.until("which other machines can reach");
+        assert_not_served(&world, "tls_cert");
+        daemon.stop();
+    }
 }
 
 #[test]

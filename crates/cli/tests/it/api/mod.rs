@@ -1,6 +1,7 @@
 //! The API of a running `deft up`, over real sockets.
 
 mod access;
+mod agreement;
 mod chats;
 pub(crate) mod client;
 mod feed;

@@ -1,11 +1,12 @@
 //! The routes of the API: runs, skills, schedules, approvals, tools and the home.
 
+use deft_testkit::Script;
 use serde_json::{Value, json};
 
 use super::client::Api;
 use super::{ASKING, NOTE};
 use crate::daemon::{Daemon, used_home, wait_for};
-use crate::support::{SKILL, WORKFLOW, World};
+use crate::support::{SKILL, WORKFLOW, World, server};
 
 fn world() -> World {
     let world = used_home();
@@ -275,6 +276,14 @@ fn tools_are_listed_and_called() {
     let tag = catalog.header("etag").unwrap();
     let same = api.send("GET", "/tools/list", &[("If-None-Match", tag)], b"");
     assert_eq!((same.status, same.body.len()), (304, 0));
+    // A new server changes the list, and so its tag.
+    let script = Script::new().tool("fetch", json!({"text": "x"}));
+    world.write("home/config.toml", server(&world, &script));
+    wait_for("the new tools", || {
+        let reply = api.send("GET", "/tools/list", &[("If-None-Match", tag)], b"");
+        let is_new = reply.status == 200 && reply.json().to_string().contains("fetch");
+        is_new.then(|| assert_ne!(reply.header("etag"), Some(tag)))
+    });
     daemon.stop();
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use deft_testkit::referee;
+use deft_testkit::{find_shared, referee};
 use serde_json::json;
 
 use super::client::Api;
@@ -23,6 +23,17 @@ outputs:
 fn client(api: &Api, folder: &Path) -> std::path::PathBuf {
     let text = include_str!("referees/client.ts");
     assert!(text.contains("new WebSocket(`ws://localhost:9876/"));
+    if let Some(seed) = find_shared("seeds/003_05a37b41105d180e.txt") {
+        let seed = std::fs::read_to_string(seed).unwrap();
+        let section = seed.split_once("### WebSocket Connection").unwrap().1;
+        let code = section.split("```").nth(1).unwrap();
+        let code = code.strip_prefix("typescript").unwrap().trim();
+        let code = code.replace(
+            "'ws://localhost:9876'",
+            "`ws://localhost:9876/?token=${process.env.TOKEN}`",
+        );
+        assert!(text.contains(&code), "{code}");
+    }
     let port = api.address.rsplit_once(':').unwrap().1;
     let file = folder.join("client.ts");
     std::fs::write(&file, text.replace(":9876", &format!(":{port}"))).unwrap();

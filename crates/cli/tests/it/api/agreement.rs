@@ -1,0 +1,132 @@
+//! The API agrees with the command line, and with itself when a request is repeated.
+
+use serde_json::{Value, json};
+
+use super::NOTE;
+use super::client::{Api, Reply};
+use crate::daemon::{Daemon, used_home};
+
+/// Returns a response without the id of its request.
+fn content(reply: &Reply) -> (u16, Value) {
+    let mut body = reply.json();
+    if let Some(fields) = body.as_object_mut() {
+        fields.remove("request_id");
+    }
+    (reply.status, body)
+}
+
+#[test]
+fn an_error_has_the_code_message_and_hint_of_the_command() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    for (command, path) in [
+        (["runs", "show", "nope"], "/api/v1/runs/nope"),
+        (["skills", "show", "nope"], "/api/v1/skills/nope"),
+        (["schedule", "next", "nope"], "/api/v1/schedule/nope"),
+        (["jobs", "show", "nope"], "/api/v1/jobs/nope"),
+        (["chat", "show", "nope"], "/api/v1/chats/nope"),
+        (["tools", "show", "nope"], "/api/v1/tools/nope"),
+        (["config", "get", "nope"], "/api/v1/settings/nope"),
+    ] {
+        let [group, verb, name] = command;
+        let printed = world.output(&[group, verb, name, "--json"]);
+        let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
+        let error = &printed["error"];
+        let problem = api.get(path).json();
+        assert!(error["code"].is_string(), "{command:?}: {printed:#}");
+        assert_eq!(
+            (&problem["code"], &problem["detail"], &problem["hint"]),
+            (&error["code"], &error["message"], &error["hint"]),
+            "{path}"
+        );
+    }
+    daemon.stop();
+}
+
+/// Requests whose reply to the same body is never stored: a run and a chat have their own permanent keys, and an
+/// import reads what the body names, so it is not sent here.
+const OWN_KEYS: [&str; 4] = [
+    "/api/v1/runs",
+    "/api/v1/chats",
+    "/api/v1/skills/import",
+    "/api/v1/servers/import",
+];
+
+/// Every other `POST` gives the same reply to a repeated key, and refuses the key for another body.
+#[test]
+fn a_key_is_known_at_every_address() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let document = api.read("/api/openapi.json");
+    let mut sent = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let is_ours = path.starts_with("/api/") && methods.get("post").is_some();
+        if !is_ours || OWN_KEYS.contains(&path.as_str()) {
+            continue;
+        }
+        let parts = path.split('/');
+        let parts: Vec<&str> = parts
+            .map(|part| if part.starts_with('{') { "x" } else { part })
+            .collect();
+        let address = parts.join("/");
+        let key = [("Idempotency-Key", path.as_str())];
+        let post = |body: &Value| api.post_with(&address, body, &key);
+        let first = post(&json!({}));
+        assert!(first.status < 500, "{address}: {}", first.json());
+        assert_eq!(content(&post(&json!({}))), content(&first), "{address}");
+        let other = content(&post(&json!({"other": true})));
+        assert_eq!(
+            (other.0, &other.1["code"]),
+            (409, &json!("key_taken")),
+            "{address}: {}",
+            other.1
+        );
+        sent += 1;
+    }
+    assert!(sent > 20, "{sent}");
+    daemon.stop();
+}
+
+#[test]
+fn the_key_of_a_run_outlives_the_daemon() {
+    let world = used_home();
+    world.write("home/skills/note.yaml", NOTE);
+    let body = json!({"skill": "note", "inputs": {"text": "hi"}});
+    let key = [("Idempotency-Key", "k-1")];
+    let daemon = Daemon::start(&world);
+    let first = Api::find(&world).post_with("/api/v1/runs?wait=20", &body, &key);
+    assert_eq!(first.json()["run"]["outcome"], "success");
+    daemon.stop();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let again = api.post_with("/api/v1/runs?wait=10", &body, &key);
+    assert_eq!(again.json()["run"], first.json()["run"]);
+    assert_eq!(
+        api.read("/api/v1/runs")["runs"].as_array().unwrap().len(),
+        1
+    );
+    daemon.stop();
+}
+
+/// Documents that the command line prints are the same over HTTP.
+#[test]
+fn documents_are_those_of_the_command_line() {
+    let world = used_home();
+    world.write("home/skills/note.yaml", NOTE).write(
+        "home/config.toml",
+        "[hooks.deploys]\nsecret = \"env:SECRET\"\n",
+    );
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    for (command, path) in [
+        (["tools", "catalog", "--json"], "/api/v1/tools/catalog"),
+        (["hooks", "list", "--json"], "/api/v1/hooks"),
+        (["skills", "list", "--json"], "/api/v1/skills"),
+        (["secrets", "list", "--json"], "/api/v1/secrets"),
+    ] {
+        assert_eq!(api.read(path), world.json(&command), "{path}");
+    }
+    daemon.stop();
+}
