@@ -1,7 +1,7 @@
 //! The kinds of steps: each is compiled, rendered into a [`Call`] and previewed here.
 //!
-//! Besides [`Call`] (`call.rs`), this is the only file of the interpreter that a new kind changes. Other
-//! files treat single kinds specially but never list all of them.
+//! Besides [`Call`] (`call.rs`), this is the only file of the interpreter that a new kind changes if it makes
+//! one call. Other files treat single kinds specially but never list all of them.
 
 use deft_model::{Failure, StepKind, Wait};
 use deft_template::{EvalError, Scope, SyntaxError, Template};
