@@ -81,14 +81,14 @@ impl Agents {
             all_at_once(patterns, context, tight.then(needed))
         };
         let approve = self.approvals(agent);
-        let wish = offers::ToolSelection {
+        let selection = offers::ToolSelection {
             may_use: &plan.may_use,
             offered: &plan.offered,
             first: &plan.first,
             without: &without,
             approve: &approve,
         };
-        let mut choice = offers::apply_selection(all, &wish);
+        let mut choice = offers::apply_selection(all, &selection);
         let chars = chosen.skill_chars(SKILL_TOOL_CHARS);
         offer_skill_tool(&mut choice.tools, snapshot, agent, context, chars);
         let no_room = offers::fit(&mut choice.tools, chosen.tool_tokens, plan.keep);

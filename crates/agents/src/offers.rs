@@ -56,27 +56,33 @@ pub(crate) fn exactly(
 }
 
 /// Applies a selection: the first tools first, up to a limit, all others on the shelf.
-pub(crate) fn apply_selection(mut all: Vec<ToolInfo>, wish: &ToolSelection<'_>) -> Choice {
-    let place = |info: &ToolInfo| wish.first.iter().position(|name| is_called(info, name));
+pub(crate) fn apply_selection(mut all: Vec<ToolInfo>, selection: &ToolSelection<'_>) -> Choice {
+    let place = |info: &ToolInfo| {
+        selection
+            .first
+            .iter()
+            .position(|name| is_called(info, name))
+    };
     let fits = |patterns: &[String], info: &ToolInfo| {
         patterns
             .iter()
             .any(|pattern| matches_pattern(pattern, info))
     };
     all.retain(|info| {
-        let allowed = place(info).is_some() || fits(wish.may_use, info) || fits(wish.offered, info);
-        allowed && !wish.without.contains(&info.shown.as_str())
+        let allowed =
+            place(info).is_some() || fits(selection.may_use, info) || fits(selection.offered, info);
+        allowed && !selection.without.contains(&info.shown.as_str())
     });
     all.sort_by_key(|info| (place(info).unwrap_or(usize::MAX), info.full_name()));
     let (offered, shelved): (Vec<_>, Vec<_>) =
-        (all.into_iter()).partition(|info| place(info).is_some() || fits(wish.offered, info));
+        (all.into_iter()).partition(|info| place(info).is_some() || fits(selection.offered, info));
     let too_many = offered.iter().skip(MAX_TOOLS);
     let mut offers = Offers::default();
     for info in offered.iter().take(MAX_TOOLS) {
-        offers.add(info, &info.shown, wish.approve);
+        offers.add(info, &info.shown, selection.approve);
     }
     let shelf = shelved.iter().chain(too_many);
-    let shelf = shelf.map(|info| offers.shelve(info, wish.approve));
+    let shelf = shelf.map(|info| offers.shelve(info, selection.approve));
     Choice {
         shelf: shelf.collect(),
         tools: offers.all,

@@ -65,10 +65,10 @@ pub(crate) struct ToolProblem {
 pub(crate) fn names(
     tool: &str,
     schema: &Value,
-    wishes: &ArgumentSettings,
+    settings: &ArgumentSettings,
 ) -> Result<Names, ToolProblem> {
     let arguments = Arguments::from_schema(tool, schema);
-    let text = match &wishes.text {
+    let text = match &settings.text {
         Some(name) => arguments.named_argument(name, "notify.text_argument")?,
         None => arguments
             .likely(&TEXTS, &["string"])
@@ -79,17 +79,17 @@ pub(crate) fn names(
                 hint: arguments.say("notify.text_argument"),
             })?,
     };
-    let target = match &wishes.target {
+    let target = match &settings.target {
         Some(name) => Some(arguments.named_argument(name, "notify.target_argument")?),
         None => arguments.likely(&TARGETS, &["string", "integer", "number"]),
     };
-    if wishes.has_target && target.is_none() {
+    if settings.has_target && target.is_none() {
         return Err(ToolProblem {
             message: format!("cannot tell which argument of `{tool}` takes `notify.target`"),
             hint: arguments.say("notify.target_argument"),
         });
     }
-    arguments.check_rest(&text, target.as_deref(), wishes)?;
+    arguments.check_rest(&text, target.as_deref(), settings)?;
     Ok(Names { text, target })
 }
 
@@ -155,11 +155,11 @@ impl<'a> Arguments<'a> {
         &self,
         text: &str,
         target: Option<&str>,
-        wishes: &ArgumentSettings,
+        settings: &ArgumentSettings,
     ) -> Result<(), ToolProblem> {
         let tool = self.tool;
         let is_needed = |name: &str| self.required.contains(&name);
-        if !wishes.has_target && target.is_some_and(is_needed) {
+        if !settings.has_target && target.is_some_and(is_needed) {
             return Err(ToolProblem {
                 message: format!("`{tool}` requires a target, but `notify.target` is not set"),
                 hint: "`deft config set notify.target CHAT_OR_CHANNEL`".to_owned(),
@@ -274,12 +274,12 @@ mod tests {
         for (arguments, configured, expected) in CASES {
             let mut given = configured.split(',').map(str::to_owned);
             let mut next = || given.next().filter(|name| !name.is_empty());
-            let wishes = ArgumentSettings {
+            let settings = ArgumentSettings {
                 text: next(),
                 target: next(),
                 has_target: next().is_some(),
             };
-            let found = match names("t", &schema(arguments), &wishes) {
+            let found = match names("t", &schema(arguments), &settings) {
                 Ok(Names { text, target }) => {
                     format!("{text} {}", target.unwrap_or("-".to_owned()))
                 }

@@ -23,7 +23,7 @@ const RECEIPT: usize = 200;
 #[derive(Clone, Debug)]
 pub(super) struct ToolChannel {
     name: String,
-    wishes: ArgumentSettings,
+    settings: ArgumentSettings,
     target: Option<String>,
 }
 
@@ -31,7 +31,7 @@ impl ToolChannel {
     pub(super) fn new(name: &str, notify: &NotifyConfig) -> Self {
         Self {
             name: name.to_owned(),
-            wishes: ArgumentSettings {
+            settings: ArgumentSettings {
                 text: notify.text_argument.clone(),
                 target: notify.target_argument.clone(),
                 has_target: notify.target.is_some(),
@@ -53,7 +53,7 @@ impl ToolChannel {
                 });
             }
         };
-        names(&self.name, &info.input_schema, &self.wishes).err()
+        names(&self.name, &info.input_schema, &self.settings).err()
     }
 
     pub(super) async fn deliver(
@@ -71,7 +71,7 @@ impl ToolChannel {
 
     async fn send(&self, router: &Router, notice: &Notice, key: &str) -> Result<String, Failure> {
         let info = router.look_up(&self.name).await?;
-        let names = names(&self.name, &info.input_schema, &self.wishes).map_err(|unfit| {
+        let names = names(&self.name, &info.input_schema, &self.settings).map_err(|unfit| {
             let failure = Failure::new(FailureClass::Invalid, unfit.message);
             failure.hint(unfit.hint).mark_blocked()
         })?;

@@ -41,12 +41,12 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Runs a program with `input` as its stdin, and kills it after `patience`.
+/// Runs a program with `input` as its stdin, and kills it after `timeout`.
 pub fn run_program(
     program: &Path,
     args: &[&str],
     input: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<ProgramOutput, String> {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     let mut child = Command::new(program)
@@ -58,9 +58,9 @@ pub fn run_program(
         .map_err(|problem| format!("`{name}` cannot be started: {problem}"))?;
     let out = exchange(child.stdin.take(), input, child.stdout.take());
     let err = collect(child.stderr.take());
-    let Ok(out) = out.recv_timeout(patience) else {
+    let Ok(out) = out.recv_timeout(timeout) else {
         end(&mut child);
-        let seconds = patience.as_secs();
+        let seconds = timeout.as_secs();
         return Err(format!("`{name}` did not end within {seconds} s"));
     };
     let status = child
@@ -69,7 +69,7 @@ pub fn run_program(
     Ok(ProgramOutput {
         ok: status.success(),
         out,
-        err: err.recv_timeout(patience).unwrap_or_default(),
+        err: err.recv_timeout(timeout).unwrap_or_default(),
     })
 }
 
@@ -130,14 +130,14 @@ mod tests {
 
     const SHELL: &str = "/bin/sh";
 
-    fn shell(script: &str, input: &str, patience: Duration) -> Result<ProgramOutput, String> {
-        run_program(Path::new(SHELL), &["-c", script], input, patience)
+    fn shell(script: &str, input: &str, timeout: Duration) -> Result<ProgramOutput, String> {
+        run_program(Path::new(SHELL), &["-c", script], input, timeout)
     }
 
     #[test]
     fn a_program_reads_its_input_and_says_how_it_ended() {
-        let patience = Duration::from_secs(30);
-        let done = shell("cat; echo why >&2; exit 3", "hello", patience).unwrap();
+        let timeout = Duration::from_secs(30);
+        let done = shell("cat; echo why >&2; exit 3", "hello", timeout).unwrap();
         let expected = ProgramOutput {
             ok: false,
             out: "hello".to_owned(),

@@ -201,10 +201,10 @@ impl Engine {
                 .unwrap_or_else(|| Arc::new(RunSecrets::none()));
             let begun = draft.machine.take_asks();
             let deadline = inner.deadline(&draft.pinned, inner.now());
-            let patience = inner.patience(&draft.pinned, &run);
+            let tools_deadline = inner.tools_deadline(&draft.pinned, &run);
             let driven = Driver::new(inner, run, lease, draft.machine, secrets, attention)
                 .with_deadline(deadline)
-                .with_tools_deadline(patience)
+                .with_tools_deadline(tools_deadline)
                 .with_skill_row(skill)
                 .with_permit(permit)
                 .drive(begun)

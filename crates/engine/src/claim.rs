@@ -190,7 +190,7 @@ impl Engine {
         inner.learn_offers(&agents).await;
         let blocked = blocked_waits(&events);
         let again = cut_off(&mut machine, now, &blocked, &mut recorded);
-        let patience = inner.patience(&pinned, &claimed.run);
+        let tools_deadline = inner.tools_deadline(&pinned, &claimed.run);
         let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(now));
         let mut driver = Driver::new(
             inner,
@@ -202,7 +202,7 @@ impl Engine {
         )
         .with_deadline(deadline)
         .with_agents(agents)
-        .with_tools_deadline(patience);
+        .with_tools_deadline(tools_deadline);
         tracing::debug!(run = %driver.run(), "driving");
         driver.record_applied(now, recorded);
         if interrupted_at.is_some() {

@@ -238,14 +238,14 @@ impl Driver {
             if let Some(failure) = self.must_stop() {
                 self.halt(failure);
                 self.refuse(std::mem::take(&mut actions));
-                self.refuse_thoughts();
+                self.end_stopping_agents();
                 continue;
             }
             if self.expire() {
                 let stopping = |action: &mut Ask| self.machine.is_stopping(path(action));
                 let cut_off = actions.extract_if(.., stopping).collect();
                 self.refuse(cut_off);
-                self.refuse_thoughts();
+                self.end_stopping_agents();
                 continue;
             }
             for action in actions.drain(..) {
@@ -275,7 +275,7 @@ impl Driver {
             .map(|question| Write::Ask(approval(&question, now)))
             .collect();
         self.journal.write(asked);
-        self.note_thoughts(now);
+        self.note_agent_questions(now);
     }
 
     fn must_be_stored(&self, actions: &[Ask]) -> bool {

@@ -83,7 +83,7 @@ impl Inner {
     }
 
     /// Returns the end of a run's misfire window, until which it waits for missing tools.
-    pub(crate) fn patience(&self, pinned: &PinnedSkill, run: &RunRow) -> Option<Timestamp> {
+    pub(crate) fn tools_deadline(&self, pinned: &PinnedSkill, run: &RunRow) -> Option<Timestamp> {
         let since = run.slot.unwrap_or(run.admitted_at);
         since
             .saturating_add(pinned.skill.policy.misfire_window)

@@ -19,8 +19,8 @@ pub struct ProviderPlace {
     pub base_url: Option<String>,
 }
 
-/// Returns the names of a provider's models, or `None` if no provider answers there within `patience`.
-pub async fn list_models(place: &ProviderPlace, patience: Duration) -> Option<Vec<String>> {
+/// Returns the names of a provider's models, or `None` if no provider answers there within `timeout`.
+pub async fn list_models(place: &ProviderPlace, timeout: Duration) -> Option<Vec<String>> {
     let http = Http {
         options: ModelOptions {
             provider: place.provider,
@@ -29,7 +29,7 @@ pub async fn list_models(place: &ProviderPlace, patience: Duration) -> Option<Ve
         },
         client: Shared::default(),
     };
-    let listed = tokio::time::timeout(patience, http.listing()).await.ok()?;
+    let listed = tokio::time::timeout(timeout, http.listing()).await.ok()?;
     names(&serde_json::from_slice(&listed.ok()?).ok()?)
 }
 

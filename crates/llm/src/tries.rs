@@ -33,7 +33,7 @@ struct Tries<'a> {
     end: Option<(Instant, Duration)>,
     count: u32,
     /// Whether the listener received text of a try that may still fail.
-    heard: AtomicBool,
+    got_token: AtomicBool,
 }
 
 /// Why a model was given up.
@@ -53,7 +53,7 @@ impl<'a> Tries<'a> {
             ask,
             end: ask.deadline.and_then(at),
             count: 0,
-            heard: AtomicBool::new(false),
+            got_token: AtomicBool::new(false),
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Tries<'a> {
         if left.is_zero() {
             return Err(GiveUpReason::Time(None));
         }
-        if self.heard.swap(false, Ordering::SeqCst)
+        if self.got_token.swap(false, Ordering::SeqCst)
             && let Some(listener) = self.ask.listener
         {
             listener(Delta::Again);
@@ -177,7 +177,7 @@ impl<'a> Tries<'a> {
             tries.fetch_add(1, Ordering::Relaxed);
         }
         let noting = |delta: Delta| {
-            self.heard.store(true, Ordering::SeqCst);
+            self.got_token.store(true, Ordering::SeqCst);
             if let Some(listener) = self.ask.listener {
                 listener(delta);
             }

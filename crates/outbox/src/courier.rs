@@ -135,7 +135,7 @@ impl Outbox {
     }
 
     /// Tries once to send every due notice. Returns how many arrived.
-    pub async fn deliver(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
+    pub async fn deliver_due(&self, channel: &Arc<dyn Channel>) -> Result<usize, Error> {
         let mut arrived = 0;
         loop {
             let mut lines = Lines::default();
@@ -153,7 +153,7 @@ impl Outbox {
 
     /// Sends notices as they become due, until `stop` is cancelled; then waits for deliveries in flight. A
     /// slow delivery delays only notices to the same receiver.
-    pub async fn carry(
+    pub async fn deliver_until(
         &self,
         channel: &Arc<dyn Channel>,
         stop: &CancellationToken,
@@ -349,8 +349,8 @@ impl Lines {
 /// Returns when to retry a notice that has waited so long that its own try could outlast its reservation;
 /// `None` if there is enough time.
 fn too_late(row: &NoticeRow, now: Timestamp) -> Option<Timestamp> {
-    let patience = SignedDuration::try_from(TRY_TIMEOUT).unwrap_or(CLAIM_DURATION);
-    let over = now.saturating_add(patience).unwrap_or(Timestamp::MAX);
+    let timeout = SignedDuration::try_from(TRY_TIMEOUT).unwrap_or(CLAIM_DURATION);
+    let over = now.saturating_add(timeout).unwrap_or(Timestamp::MAX);
     let late = row.try_at.is_some_and(|until| over > until);
     late.then_some(now)
 }

@@ -313,10 +313,10 @@ fn interpret(event: notify::Result<notify::Event>) -> Option<Signal> {
 /// Checks whether there are enough watches for all folders below `roots`; the watches are removed again.
 pub fn can_watch(roots: &[PathBuf]) -> Result<(), String> {
     let watch = || -> notify::Result<()> {
-        let unheard = |_: notify::Result<notify::Event>| {};
+        let ignore = |_: notify::Result<notify::Event>| {};
         // A link may lead to the whole file system.
         let config = notify::Config::default().with_follow_symlinks(false);
-        let mut watcher = RecommendedWatcher::new(unheard, config)?;
+        let mut watcher = RecommendedWatcher::new(ignore, config)?;
         for root in roots.iter().filter(|root| root.is_dir()) {
             watcher.watch(root, RecursiveMode::Recursive)?;
         }

@@ -107,12 +107,12 @@ impl Scheduler {
         let slot = timed.awaited_slot(row)?;
         let mut tools = row.text.required_tools.iter();
         let hopeless = self.lacks_model(row) || tools.any(|tool| self.is_absent(tool));
-        let patience = if hopeless {
+        let tolerance = if hopeless {
             LATE
         } else {
             timed.rule().window.max(LATE)
         };
-        let until = slot.saturating_add(patience).unwrap_or(Timestamp::MAX);
+        let until = slot.saturating_add(tolerance).unwrap_or(Timestamp::MAX);
         Some((slot, until))
     }
 

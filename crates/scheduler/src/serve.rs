@@ -292,7 +292,7 @@ impl Work {
                     scheduler
                         .engine
                         .outbox()
-                        .carry(channel, &CancellationToken::new())
+                        .deliver_until(channel, &CancellationToken::new())
                         .await
                 }
                 Self::Tools => scheduler.follow_tools().await,

@@ -45,7 +45,7 @@ pub fn worker_main() -> ExitCode {
 }
 
 /// How long a finished command waits for its messages to be sent.
-const CARRY: Duration = Duration::from_secs(10);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The engine of a home, and the threads it runs on.
 pub struct App {
@@ -333,7 +333,7 @@ impl App {
     }
 
     /// Sends pending messages, unless a daemon is running: it does that.
-    fn carry(&self) {
+    fn deliver_pending(&self) {
         if self.reads || Lock::holder(&self.home).is_some() {
             return;
         }
@@ -342,8 +342,10 @@ impl App {
             if self.engine.store().next_notice().await?.is_none() {
                 return Ok(0);
             }
-            let sending = self.engine.outbox().deliver(&self.channel);
-            tokio::time::timeout(CARRY, sending).await.unwrap_or(Ok(0))
+            let sending = self.engine.outbox().deliver_due(&self.channel);
+            tokio::time::timeout(DELIVERY_TIMEOUT, sending)
+                .await
+                .unwrap_or(Ok(0))
         });
         if let Err(error) = sent {
             tracing::warn!(%error, "notices were not sent");
@@ -358,7 +360,7 @@ impl App {
         let stopped = stop.clone();
         let task = Lock::holder(&self.home).is_none().then(|| {
             self.threads.spawn(async move {
-                if let Err(error) = engine.outbox().carry(&channel, &stopped).await {
+                if let Err(error) = engine.outbox().deliver_until(&channel, &stopped).await {
                     tracing::warn!(%error, "notices were not sent");
                 }
             })
@@ -367,10 +369,10 @@ impl App {
     }
 
     /// Stops background delivery; messages in flight are sent first.
-    pub fn stop_delivery(&self, carrying: BackgroundDelivery) {
-        carrying.stop.cancel();
-        if let Some(task) = carrying.task {
-            let ended = async { tokio::time::timeout(CARRY, task).await };
+    pub fn stop_delivery(&self, delivery: BackgroundDelivery) {
+        delivery.stop.cancel();
+        if let Some(task) = delivery.task {
+            let ended = async { tokio::time::timeout(DELIVERY_TIMEOUT, task).await };
             // Messages that have not arrived by then are retried later.
             drop(self.threads.block_on(ended));
         }
@@ -387,7 +389,7 @@ impl App {
         if self.is_shared() {
             return self.engine.ring();
         }
-        self.carry();
+        self.deliver_pending();
         doorbell::ring(&self.home, Ring::Work);
         self.export_traces();
         self.threads.block_on(self.engine.router().shutdown());
@@ -407,7 +409,7 @@ impl App {
         if self.is_shared() {
             return self.engine.ring();
         }
-        self.carry();
+        self.deliver_pending();
         doorbell::ring(&self.home, Ring::Work);
         self.export_traces();
         let router = self.engine.router();

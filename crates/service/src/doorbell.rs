@@ -51,10 +51,10 @@ pub fn ring(home: &Path, ring: Ring) {
 #[cfg(not(unix))]
 pub fn ring(_: &Path, _: Ring) {}
 
-/// Calls `heard` for every ring, until the future is dropped. If the socket cannot be opened or breaks, logs
+/// Calls `on_ring` for every ring, until the future is dropped. If the socket cannot be opened or breaks, logs
 /// a warning and waits forever.
 #[cfg(unix)]
-pub async fn listen(home: &Path, heard: impl Fn(Ring)) {
+pub async fn listen(home: &Path, on_ring: impl Fn(Ring)) {
     let place = place(home);
     // Remove the socket of an earlier daemon. That daemon has exited, because this process holds the lock of the
     // home.
@@ -69,7 +69,7 @@ pub async fn listen(home: &Path, heard: impl Fn(Ring)) {
     let mut bytes = [0; 16];
     loop {
         match socket.recv(&mut bytes).await {
-            Ok(_) => heard(Ring::from_byte(bytes[0])),
+            Ok(_) => on_ring(Ring::from_byte(bytes[0])),
             Err(error) => {
                 tracing::warn!(%error, "receiving wake-ups of other processes failed");
                 return std::future::pending().await;

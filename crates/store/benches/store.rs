@@ -341,7 +341,7 @@ impl Bench {
             fill(&*store, self.some(11_000), self.some(10_000)).await;
             let mut times = Vec::new();
             for _ in 0..self.some(1000) {
-                let wish = Claim {
+                let request = Claim {
                     owner: "bench".to_owned(),
                     now: at(20_000),
                     until: at(30_000),
@@ -349,7 +349,7 @@ impl Bench {
                     only: None,
                 };
                 let before = Instant::now();
-                store.claim(wish).await.unwrap().unwrap();
+                store.claim(request).await.unwrap().unwrap();
                 times.push(before.elapsed());
             }
             let what = "sqlite: claim, 10,000 finished + 1,000 queued, p50";

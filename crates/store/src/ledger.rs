@@ -30,7 +30,7 @@ pub trait Ledger: Send + Sync {
     /// Refused if in any scope the spent, reserved and requested amounts together exceed a limit. A second
     /// reservation under the same key of the run replaces the first, which is left out of the sum; if
     /// refused, the first stays. Scopes without limits are counted too.
-    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult>;
+    fn reserve(&self, lease: &Lease, request: Reserve) -> Answer<'_, ReservationResult>;
 
     /// Returns the spent and reserved amounts of the scopes that match, sorted by scope.
     fn list_spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>>;
@@ -141,15 +141,15 @@ pub struct Balance {
 
 impl Balance {
     /// Returns the refusal if the request exceeds the limit, or `None` if it fits.
-    pub fn refuse(&self, limit: &Limit, wish: &Reserve) -> Option<Refusal> {
+    pub fn refuse(&self, limit: &Limit, request: &Reserve) -> Option<Refusal> {
         let over = |limit: Option<u64>, spent: u64, reserved: u64, wanted: u64| {
             let sum = spent
                 .saturating_add(reserved)
                 .saturating_add(amount(wanted));
             limit.is_some_and(|limit| sum > limit)
         };
-        let tokens = over(limit.tokens, self.spent.0, self.reserved.0, wish.tokens);
-        let micros = over(limit.micros, self.spent.1, self.reserved.1, wish.micros);
+        let tokens = over(limit.tokens, self.spent.0, self.reserved.0, request.tokens);
+        let micros = over(limit.micros, self.spent.1, self.reserved.1, request.micros);
         (tokens || micros).then(|| Refusal {
             scope: limit.scope.clone(),
             limit_tokens: limit.tokens,
@@ -197,12 +197,14 @@ pub struct SpentFilter {
 impl SpentFilter {
     /// Whether `scope` matches the filter.
     pub fn fits(&self, scope: &str) -> bool {
-        let is = |wish: &Option<String>, fits: fn(&str, &str) -> bool| {
-            wish.as_deref().is_none_or(|wish| fits(scope, wish))
+        let is = |request: &Option<String>, fits: fn(&str, &str) -> bool| {
+            request
+                .as_deref()
+                .is_none_or(|request| fits(scope, request))
         };
-        is(&self.scope, |scope, wish| scope == wish)
-            && is(&self.prefix, |scope, wish| scope.starts_with(wish))
-            && is(&self.suffix, |scope, wish| scope.ends_with(wish))
+        is(&self.scope, |scope, request| scope == request)
+            && is(&self.prefix, |scope, request| scope.starts_with(request))
+            && is(&self.suffix, |scope, request| scope.ends_with(request))
     }
 }
 

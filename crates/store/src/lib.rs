@@ -69,7 +69,7 @@ pub trait Store:
 {
     /// Deletes finished runs, oldest first, with their events and questions, and expired cached results. The
     /// keys and slots of deleted runs stay reserved for ever.
-    fn prune(&self, wish: Prune) -> Answer<'_, PruneResult>;
+    fn prune(&self, request: Prune) -> Answer<'_, PruneResult>;
 
     /// Returns the interface for restoring deleted items, or `None` if the store does not support it.
     fn trash(&self) -> Option<&dyn Trash> {

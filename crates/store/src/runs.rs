@@ -25,7 +25,7 @@ pub trait RunQueue: Send + Sync {
     ///
     /// Due are queued runs, and parked runs whose wake instant has passed. Parked runs do not count against
     /// limits.
-    fn claim(&self, wish: Claim) -> Answer<'_, Option<ClaimedRun>>;
+    fn claim(&self, request: Claim) -> Answer<'_, Option<ClaimedRun>>;
 
     /// Stores a batch of the run, if the lease is still valid.
     ///

@@ -52,13 +52,13 @@ impl Query {
     /// Whether every word of the query is a prefix of a word of `text`.
     pub fn fits(&self, text: &str) -> bool {
         let there: Vec<String> = words(text).map(|(_, word)| word).collect();
-        let begins = |wish: &String| there.iter().any(|word| word.starts_with(wish));
+        let begins = |request: &String| there.iter().any(|word| word.starts_with(request));
         !self.0.is_empty() && self.0.iter().all(begins)
     }
 
     /// Returns the part of `text` around the first matching word, on one line.
     pub fn snippet(&self, text: &str) -> String {
-        let wanted = |word: &str| self.0.iter().any(|wish| word.starts_with(wish));
+        let wanted = |word: &str| self.0.iter().any(|request| word.starts_with(request));
         let found = words(text).find(|(_, word)| wanted(word));
         let place = found.map_or(0, |(place, _)| place);
         let (before, after) = AROUND;

@@ -308,8 +308,9 @@ impl Machine {
         let calls = agent.turns.last().map_or(&[][..], |turn| &turn.calls);
         let below = calls.iter().enumerate().filter_map(|(index, call)| {
             let below = *self.places.get(&super::child(agent, turn, index))?;
-            let at_work = call.state == CallState::Running && self.agents[below].finished.is_none();
-            (at_work || call.fatal().is_some()).then_some((index, below))
+            let is_running =
+                call.state == CallState::Running && self.agents[below].finished.is_none();
+            (is_running || call.fatal().is_some()).then_some((index, below))
         });
         let below: Vec<(usize, usize)> = below.collect();
         self.agents[place].reopen();

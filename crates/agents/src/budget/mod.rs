@@ -166,7 +166,7 @@ impl Agents {
                 bound.limit.clone()
             }
         };
-        let wish = Reserve {
+        let request = Reserve {
             key: key.to_owned(),
             scopes: spending.bounds.iter().map(limit).collect(),
             tokens: spending.tokens,
@@ -182,7 +182,7 @@ impl Agents {
         };
         let since = Instant::now();
         loop {
-            let reserved = self.store().reserve(lease, wish.clone()).await;
+            let reserved = self.store().reserve(lease, request.clone()).await;
             let refusal = match reserved.map_err(|error| unable(&error))? {
                 ReservationResult::Granted => return Ok(()),
                 ReservationResult::Refused(refusal) => refusal,

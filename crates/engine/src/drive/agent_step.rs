@@ -34,7 +34,7 @@ pub(crate) struct StepAgent {
     until: Option<Timestamp>,
     halt: CancellationToken,
     /// False between two attempts of the step, and after its end.
-    at_work: bool,
+    is_running: bool,
     /// Number of its requests in flight.
     busy: usize,
 }
@@ -48,7 +48,7 @@ impl StepAgent {
             begun: Timestamp::UNIX_EPOCH,
             until: None,
             halt: CancellationToken::new(),
-            at_work: false,
+            is_running: false,
             busy: 0,
         }
     }
@@ -82,7 +82,7 @@ impl Driver {
         step.begun = now;
         step.until = timeout.and_then(|timeout| now.saturating_add(timeout).ok());
         step.halt = halt;
-        step.at_work = true;
+        step.is_running = true;
         step.busy = 0;
         if known && step.machine.has_begun() {
             self.resume_agent(&path);
@@ -177,7 +177,7 @@ impl Driver {
         let Some(step) = self.agents.get_mut(path) else {
             return;
         };
-        step.at_work = false;
+        step.is_running = false;
         step.halt.cancel();
         self.agent_ended = true;
         let (attempt, begun) = (step.attempt, step.begun);
@@ -233,7 +233,7 @@ impl Driver {
     pub(super) fn record_agent_result(&mut self, path: &Path, attempt: u32, result: AgentResult) {
         self.calling -= 1;
         let step = self.agents.get_mut(path);
-        let Some(step) = step.filter(|it| it.at_work && it.attempt == attempt) else {
+        let Some(step) = step.filter(|it| it.is_running && it.attempt == attempt) else {
             return;
         };
         let busy_with = step.busy;
@@ -322,7 +322,7 @@ impl Driver {
     }
 
     /// Adds the questions of agents to the batch of the events that ask them.
-    pub(super) fn note_thoughts(&mut self, now: Timestamp) {
+    pub(super) fn note_agent_questions(&mut self, now: Timestamp) {
         let questions = self.agent_requests.iter();
         let questions = questions.filter_map(|(path, request)| self.question_of(path, request));
         let asked: Vec<Write> = questions
@@ -376,7 +376,7 @@ impl Driver {
     }
 
     pub(super) fn perform_request(&mut self, path: Path, request: AgentRequest) {
-        let Some(step) = self.agents.get(&path).filter(|it| it.at_work) else {
+        let Some(step) = self.agents.get(&path).filter(|it| it.is_running) else {
             return;
         };
         let (attempt, until) = (step.attempt, step.until);
@@ -469,11 +469,11 @@ impl Driver {
     }
 
     /// Ends idle agents of steps that are stopping.
-    pub(super) fn refuse_thoughts(&mut self) {
+    pub(super) fn end_stopping_agents(&mut self) {
         let stopping: Vec<Path> = self
             .agents
             .iter()
-            .filter(|(_, step)| step.at_work && step.busy == 0)
+            .filter(|(_, step)| step.is_running && step.busy == 0)
             .filter(|(path, _)| self.machine.is_stopping(path))
             .map(|(path, _)| path.clone())
             .collect();

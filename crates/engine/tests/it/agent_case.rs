@@ -169,8 +169,8 @@ impl Case {
     /// Performs all steps of the case.
     pub(crate) async fn play(&self) -> Scene {
         let mut scene = self.scene().await;
-        for wish in list(&self.0["do"]) {
-            self.step(&mut scene, wish).await;
+        for action in list(&self.0["do"]) {
+            self.step(&mut scene, action).await;
         }
         scene
     }
@@ -180,20 +180,20 @@ impl Case {
     /// `about`), `skills` (like those of the case; null removes one), `reload` (loads the skill files again),
     /// `resume` (a skill, whose last run is resumed), `resume_agent`, `limits` (new `budget` and `budgets`),
     /// `cancel` (a skill, whose last run is cancelled), `up` (a model that becomes available again).
-    async fn step(&self, scene: &mut Scene, wish: &Value) {
-        let (what, given) = wish.as_object().unwrap().iter().next().unwrap();
+    async fn step(&self, scene: &mut Scene, action: &Value) {
+        let (what, given) = action.as_object().unwrap().iter().next().unwrap();
         let text = given.as_str().unwrap_or_default();
         let attention = Attention {
-            assume_yes: wish["yes"].as_str().map(str::to_owned),
-            parks: wish["parks"] == true,
+            assume_yes: action["yes"].as_str().map(str::to_owned),
+            parks: action["parks"] == true,
             ..Attention::default()
         };
         match what.as_str() {
-            "say" => scene.say(wish, attention).await,
+            "say" => scene.say(action, attention).await,
             "run" => {
                 let fire = Fire {
                     skill: text.to_owned(),
-                    inputs: wish["inputs"].as_object().cloned().unwrap_or_default(),
+                    inputs: action["inputs"].as_object().cloned().unwrap_or_default(),
                     cause: Cause::Cli,
                     ..Fire::default()
                 };
@@ -203,17 +203,17 @@ impl Case {
                 }
             }
             "tick" => scene.tick(text).await,
-            "answer" => scene.answer(text, wish["always"] == true).await,
+            "answer" => scene.answer(text, action["always"] == true).await,
             "drain" => scene.drain().await,
             "tool" => {
                 let mut tools = list(&self.0["tools"]);
                 let mut tool = tools.find(|tool| tool["name"] == text).unwrap().clone();
-                if wish["about"].is_string() {
-                    tool["about"] = wish["about"].clone();
+                if action["about"].is_string() {
+                    tool["about"] = action["about"].clone();
                 }
                 install(&scene.world, &tool);
             }
-            "skills" => scene.write_skills(wish),
+            "skills" => scene.write_skills(action),
             "reload" => scene.write_skills(&Value::Null),
             "resume" => scene.resume(text).await,
             "limits" => scene.world.engine.agents().set_budgets(budgets(given)),
@@ -235,23 +235,23 @@ impl Case {
             "up" => scene.servers[text].set_down(false),
             other => panic!("nobody knows how to `{other}`"),
         }
-        scene.note(wish).await;
+        scene.note(action).await;
     }
 }
 
 impl Scene {
-    async fn say(&mut self, wish: &Value, attention: Attention) {
-        let key = wish["key"].as_str().map(str::to_owned);
+    async fn say(&mut self, action: &Value, attention: Attention) {
+        let key = action["key"].as_str().map(str::to_owned);
         let say = NewChatMessage {
             // A message with a key starts a conversation, whose id is derived from the key.
             conversation: self.conversation.clone().filter(|_| key.is_none()),
             key,
-            agent: wish["agent"].as_str().map(str::to_owned),
+            agent: action["agent"].as_str().map(str::to_owned),
             channel: "cli".to_owned(),
-            text: wish["say"].as_str().unwrap().to_owned(),
-            answer_to: wish["to"].as_str().map(str::to_owned),
-            alone: wish["alone"] == true,
-            model: wish["model"].as_str().map(str::to_owned),
+            text: action["say"].as_str().unwrap().to_owned(),
+            answer_to: action["to"].as_str().map(str::to_owned),
+            alone: action["alone"] == true,
+            model: action["model"].as_str().map(str::to_owned),
             origin: RunOrigin::default(),
         };
         match self.world.engine.say(say, attention).await {
@@ -348,7 +348,7 @@ impl Scene {
         runs
     }
 
-    async fn note(&mut self, wish: &Value) {
+    async fn note(&mut self, action: &Value) {
         let runs = self.runs().await;
         let state = runs.iter().map(|run| match run.waits_for() {
             Some(why) => format!("{} {} ({why})", run.skill, run.status),
@@ -358,7 +358,7 @@ impl Scene {
             },
         });
         let state: Vec<String> = state.collect();
-        self.done.push(format!("{wish} -> {}", state.join(", ")));
+        self.done.push(format!("{action} -> {}", state.join(", ")));
     }
 }
 

@@ -140,12 +140,18 @@ async fn messages_to_one_place_are_sent_in_order() {
             };
             t.world.engine.outbox().post(key, &notice).await.unwrap();
         }
-        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 1);
+        assert_eq!(
+            t.world.engine.outbox().deliver_due(&channel).await.unwrap(),
+            1
+        );
         let notes = std::mem::take(&mut *slow.0.lock().unwrap());
         assert_eq!(notes, ["begins one", "begins other", "ends other"]);
         slow.0.lock().unwrap().push("again".to_owned());
         t.world.clock.set(at("13:00:09"));
-        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 3);
+        assert_eq!(
+            t.world.engine.outbox().deliver_due(&channel).await.unwrap(),
+            3
+        );
         let expected = [
             "again",
             "begins one",

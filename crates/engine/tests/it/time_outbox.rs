@@ -88,7 +88,7 @@ async fn a_message_arrives_once_after_several_failures() {
         let mut tried = Vec::new();
         while let Some(next) = t.world.store.next_notice().await.unwrap() {
             t.world.clock.set(next);
-            let arrived = engine.outbox().deliver(&channel).await.unwrap();
+            let arrived = engine.outbox().deliver_due(&channel).await.unwrap();
             let error = rows(&t).await[0].error.clone();
             tried.push((clock(next), arrived, error.unwrap_or_default()));
         }
@@ -128,7 +128,10 @@ async fn a_wrong_token_is_given_up_and_kept() {
             .post("k", &notice("hello"))
             .await
             .unwrap();
-        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 0);
+        assert_eq!(
+            t.world.engine.outbox().deliver_due(&channel).await.unwrap(),
+            0
+        );
         let row = rows(&t).await.remove(0);
         assert_eq!(row.status, NoticeStatus::Dead);
         assert_eq!(row.error.as_deref(), Some("auth: 401 wrong token"));
@@ -142,7 +145,10 @@ async fn a_wrong_token_is_given_up_and_kept() {
             .unwrap();
         assert_eq!(again, 1);
         t.world.clock.set(at("14:00"));
-        assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 1);
+        assert_eq!(
+            t.world.engine.outbox().deliver_due(&channel).await.unwrap(),
+            1
+        );
         assert_eq!(rows(&t).await[0].status, NoticeStatus::Sent);
     })
     .await;
@@ -167,7 +173,7 @@ async fn the_ladder_has_an_end() {
             .unwrap();
         while let Some(next) = t.world.store.next_notice().await.unwrap() {
             t.world.clock.set(next);
-            t.world.engine.outbox().deliver(&channel).await.unwrap();
+            t.world.engine.outbox().deliver_due(&channel).await.unwrap();
         }
         let row = rows(&t).await.remove(0);
         assert_eq!((row.status, row.attempts), (NoticeStatus::Dead, 9));
@@ -198,7 +204,7 @@ async fn a_way_that_is_not_there_gives_nothing_up() {
         let mut looks = Vec::new();
         while let Some(next) = t.world.store.next_notice().await.unwrap() {
             t.world.clock.set(next);
-            t.world.engine.outbox().deliver(&channel).await.unwrap();
+            t.world.engine.outbox().deliver_due(&channel).await.unwrap();
             looks.push(clock(next));
         }
         // Waits double with the age of the message, up to ten minutes.
@@ -231,7 +237,7 @@ async fn two_couriers_never_carry_one_message() {
         }
         let carry = || {
             let (engine, channel) = (t.world.engine.clone(), Arc::clone(&channel));
-            tokio::spawn(async move { engine.outbox().deliver(&channel).await.unwrap() })
+            tokio::spawn(async move { engine.outbox().deliver_due(&channel).await.unwrap() })
         };
         let couriers = [carry(), carry(), carry()];
         let mut arrived = 0;
@@ -276,7 +282,10 @@ async fn a_channel_that_hangs_is_not_waited_for() {
         .await
         .unwrap();
     let channel: Arc<dyn Channel> = Arc::new(Silent);
-    assert_eq!(t.world.engine.outbox().deliver(&channel).await.unwrap(), 0);
+    assert_eq!(
+        t.world.engine.outbox().deliver_due(&channel).await.unwrap(),
+        0
+    );
     let row = rows(&t).await.remove(0);
     assert_eq!(row.error.as_deref(), Some("timeout: no answer within 60 s"));
     assert_eq!(row.try_at, Some(at("13:00:05")));
@@ -336,7 +345,7 @@ async fn parts_arrive_once() {
     let mut seen = Vec::new();
     while let Some(next) = t.world.store.next_notice().await.unwrap() {
         t.world.clock.set(next);
-        t.world.engine.outbox().deliver(&channel).await.unwrap();
+        t.world.engine.outbox().deliver_due(&channel).await.unwrap();
         seen.push(letters.arrived.lock().unwrap().clone());
     }
     assert_eq!(seen, ["ab", "ab", "abcde", "abcdefg"]);

@@ -78,7 +78,7 @@ async fn a_wait_beyond_the_deadline_is_not_begun() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_beyond_all_patience_is_not_begun_either() {
+async fn a_wait_beyond_the_time_limit_is_not_begun_either() {
     let world = world(vec![
         (model("main"), vec![Does::Fails(after(3600))]),
         (model("second"), vec![Does::Answers(0)]),

@@ -188,11 +188,11 @@ async fn watch_servers(changes: Weak<Changes>, app: Weak<App>) {
         return;
     };
     loop {
-        let heard = news.recv().await;
+        let change = news.recv().await;
         let Some(here) = changes.upgrade() else {
             return;
         };
-        match heard {
+        match change {
             Ok(news) => here.announce(news).await,
             Err(RecvError::Lagged(_)) => {
                 for news in LISTS {

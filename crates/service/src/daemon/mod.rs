@@ -123,7 +123,7 @@ struct Tasks {
     followers: JoinSet<()>,
     pool: Pool,
     runner: Runner,
-    guest: Option<JoinHandle<()>>,
+    server_task: Option<JoinHandle<()>>,
     metrics: Option<JoinHandle<()>>,
     stop: CancellationToken,
     drained: CancellationToken,
@@ -200,16 +200,16 @@ impl Daemon {
         let metrics = metrics.await?;
         let exported = Arc::clone(&metrics).export(self.home.config.clone(), tasks.stop.clone());
         tasks.metrics = Some(tokio::spawn(exported));
-        let guest = server(self.host(metrics, &tasks));
+        let server_task = server(self.host(metrics, &tasks));
         // A daemon that was killed may have left its listener note.
         listener::clear(&self.home.path);
-        if let Some(state) = &guest.state
+        if let Some(state) = &server_task.state
             && let Err(failure) = listener::note(&self.home.path, state)
         {
             tracing::warn!(hint = failure.hint, "{}", failure.message);
         }
-        tasks.guest = guest.task;
-        ready(&self.ready(is_first_start, guest.state).await?);
+        tasks.server_task = server_task.task;
+        ready(&self.ready(is_first_start, server_task.state).await?);
         systemd::tell("READY=1");
         let value = tokio::select! {
             value = until => value,
@@ -249,11 +249,11 @@ impl Daemon {
         let serving = tokio::spawn({
             let (pool, stop) = (pool.clone(), stop.clone());
             let channel = channel.clone();
-            let at_work = Arc::clone(&self.app.schedules);
+            let schedules = Arc::clone(&self.app.schedules);
             async move {
-                at_work.store(true, Ordering::Relaxed);
+                schedules.store(true, Ordering::Relaxed);
                 let result = scheduler.serve(&pool, channel, stop, grace).await;
-                at_work.store(false, Ordering::Relaxed);
+                schedules.store(false, Ordering::Relaxed);
                 result
             }
         });
@@ -279,7 +279,7 @@ impl Daemon {
             followers,
             pool,
             runner,
-            guest: None,
+            server_task: None,
             metrics: None,
             stop,
             drained: CancellationToken::new(),
@@ -334,9 +334,9 @@ impl Tasks {
         let work = async {
             drop(self.serving.await);
             self.drained.cancel();
-            if let Some(guest) = self.guest {
+            if let Some(server_task) = self.server_task {
                 // Requests that take longer end with this process.
-                drop(tokio::time::timeout(LAST_REQUESTS, guest).await);
+                drop(tokio::time::timeout(LAST_REQUESTS, server_task).await);
             }
         };
         let metrics = async {

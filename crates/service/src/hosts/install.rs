@@ -30,7 +30,7 @@ pub struct InstallOptions {
     /// The name of the entry.
     pub name: String,
     /// What to do with the entry.
-    pub wish: InstallAction,
+    pub action: InstallAction,
 }
 
 /// What to do with the entry.
@@ -65,7 +65,7 @@ pub fn plan(workspace: &Workspace, options: &InstallOptions) -> Done<InstallPlan
         text,
     };
     let old = source.find(&options.name)?;
-    let (effect, after) = match options.wish {
+    let (effect, after) = match options.action {
         InstallAction::Remove if old.is_none() => (InstallEffect::Unchanged, text.to_owned()),
         InstallAction::Remove => {
             let edited = source.edit(&options.name, Edit::Remove)?;
@@ -159,7 +159,7 @@ fn read(file: &Path) -> Done<Option<String>> {
 }
 
 fn new_entry(workspace: &Workspace, options: &InstallOptions) -> Done<deft_wire::model::Object> {
-    let endpoint = if options.wish == InstallAction::Url {
+    let endpoint = if options.action == InstallAction::Url {
         DeftEndpoint::Url(url(workspace)?)
     } else {
         program(workspace)?
@@ -207,17 +207,17 @@ fn backup_name(file: &Path) -> PathBuf {
 }
 
 fn next(options: &InstallOptions) -> Vec<String> {
-    let InstallOptions { client, wish, .. } = options;
+    let InstallOptions { client, action, .. } = options;
     let title = client.title();
     let mut steps = Vec::new();
-    if *wish == InstallAction::Url {
+    if *action == InstallAction::Url {
         let word = client.word();
         steps.push("start the daemon: `deft up`".to_owned());
         steps.push(format!(
             "put a token into `{TOKEN}` where {title} is started: `deft tokens add {word} --scope run` creates one"
         ));
     }
-    if *wish != InstallAction::Remove {
+    if *action != InstallAction::Remove {
         steps.push(format!("restart {title}"));
     }
     steps

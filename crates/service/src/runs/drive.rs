@@ -183,14 +183,14 @@ async fn news(
     deadline: tokio::time::Instant,
 ) -> bool {
     let look = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
-    let heard = async {
+    let run_event = async {
         while let Ok(event) = events.recv().await {
             if event.run == *run && may_stop(&event.event) {
                 return;
             }
         }
     };
-    drop(tokio::time::timeout_at(look, heard).await);
+    drop(tokio::time::timeout_at(look, run_event).await);
     tokio::time::Instant::now() < deadline
 }
 

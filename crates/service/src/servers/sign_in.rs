@@ -75,17 +75,17 @@ impl SignIn {
     }
 
     /// Waits until the browser calls back, or `brought` yields the address where the browser ended. `None`
-    /// after `patience`.
+    /// after `timeout`.
     pub async fn wait(
         self,
-        patience: Duration,
+        timeout: Duration,
         brought: impl Future<Output = String>,
     ) -> Done<Option<WithWarnings<SignInResult>>> {
         let state = self.pending.state().to_owned();
         let step = tokio::select! {
             returned = self.callback.wait(&state) => SignInEnd::Returned(returned),
             returned = brought => SignInEnd::Returned(returned),
-            () = tokio::time::sleep(patience) => SignInEnd::TimedOut,
+            () = tokio::time::sleep(timeout) => SignInEnd::TimedOut,
         };
         let SignInEnd::Returned(returned) = step else {
             self.opened.close().await;

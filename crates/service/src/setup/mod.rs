@@ -20,7 +20,7 @@ pub use discover::{ModelSearch, discover};
 pub use home::{prepare_home, protect_config};
 pub use machine::Machine;
 pub use model::{
-    ModelCandidate, ModelChoice, ModelWish, candidates, choose, choose_with_key,
+    ModelCandidate, ModelChoice, ModelPreferences, candidates, choose, choose_with_key,
     provider_without_key,
 };
 pub use providers::{KEY_PROVIDERS, KeyProvider};

@@ -48,7 +48,7 @@ pub(super) enum ModelKey {
 
 /// The choice made by command line options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ModelWish {
+pub struct ModelPreferences {
     /// The provider.
     pub provider: Option<String>,
     /// The model.
@@ -57,7 +57,7 @@ pub struct ModelWish {
     pub base_url: Option<String>,
 }
 
-impl ModelWish {
+impl ModelPreferences {
     /// Whether no option is given.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -79,24 +79,24 @@ impl ModelCandidate {
 }
 
 impl ModelChoice {
-    /// Applies the address given by `wish`. Fails if the key is missing and no address is given: only other
+    /// Applies the address given by `preferences`. Fails if the key is missing and no address is given: only other
     /// addresses may need no key.
-    pub fn at_address(mut self, wish: &ModelWish) -> Done<Self> {
-        if wish.base_url.is_some() {
-            self.base_url.clone_from(&wish.base_url);
+    pub fn at_address(mut self, preferences: &ModelPreferences) -> Done<Self> {
+        if preferences.base_url.is_some() {
+            self.base_url.clone_from(&preferences.base_url);
         } else if self.key == ModelKey::Absent {
-            return Err(missing_provider(&self.provider, wish));
+            return Err(missing_provider(&self.provider, preferences));
         }
         Ok(self)
     }
 }
 
-/// Returns the provider named by `wish`, if its key was not found.
+/// Returns the provider named by `preferences`, if its key was not found.
 pub fn provider_without_key(
     candidates: &[ModelCandidate],
-    wish: &ModelWish,
+    preferences: &ModelPreferences,
 ) -> Option<&'static KeyProvider> {
-    let name = wish.provider.as_deref()?;
+    let name = preferences.provider.as_deref()?;
     let provider = KEY_PROVIDERS.iter().find(|one| one.name == name)?;
     let found = candidates.iter().any(|one| one.provider == name);
     (!found).then_some(provider)
@@ -177,33 +177,36 @@ fn base_url(machine: &Machine, provider: &KeyProvider) -> Option<String> {
 }
 
 /// Chooses without asking: by the command line options, else the first candidate.
-pub fn choose(candidates: &[ModelCandidate], wish: &ModelWish) -> Done<Option<ModelChoice>> {
-    let provider = wish.provider.as_deref();
+pub fn choose(
+    candidates: &[ModelCandidate],
+    preferences: &ModelPreferences,
+) -> Done<Option<ModelChoice>> {
+    let provider = preferences.provider.as_deref();
     let found = candidates
         .iter()
         .find(|one| provider.is_none_or(|name| one.provider == name));
-    let mut choice = match (found, provider, &wish.base_url) {
-        (Some(found), ..) if provider.is_some() || wish.base_url.is_none() => {
+    let mut choice = match (found, provider, &preferences.base_url) {
+        (Some(found), ..) if provider.is_some() || preferences.base_url.is_none() => {
             let proposed = found.models.first().map_or("", String::as_str);
-            found.choose(wish.model.as_deref().unwrap_or(proposed))
+            found.choose(preferences.model.as_deref().unwrap_or(proposed))
         }
-        (_, None, Some(_)) => server_at_address(wish)?,
-        (None, Some(name), _) => return Err(missing_provider(name, wish)),
-        _ if wish.is_empty() => return Ok(None),
+        (_, None, Some(_)) => server_at_address(preferences)?,
+        (None, Some(name), _) => return Err(missing_provider(name, preferences)),
+        _ if preferences.is_empty() => return Ok(None),
         _ => {
             let failure = Failure::input("no_model", "no provider was found for `--model`");
             return Err(failure.hint("name one with `--provider`, or a server with `--base-url`"));
         }
     };
-    if wish.base_url.is_some() {
-        choice.base_url.clone_from(&wish.base_url);
+    if preferences.base_url.is_some() {
+        choice.base_url.clone_from(&preferences.base_url);
     }
     Ok(Some(choice))
 }
 
 /// Chooses a server with the chat completions API, given by `--base-url`.
-fn server_at_address(wish: &ModelWish) -> Done<ModelChoice> {
-    let Some(model) = &wish.model else {
+fn server_at_address(preferences: &ModelPreferences) -> Done<ModelChoice> {
+    let Some(model) = &preferences.model else {
         let failure = Failure::input("no_model", "`--base-url` needs the name of a model");
         return Err(failure.hint("give it with `--model`"));
     };
@@ -217,11 +220,11 @@ fn server_at_address(wish: &ModelWish) -> Done<ModelChoice> {
 }
 
 /// The failure for a provider that is named on the command line but was not detected.
-fn missing_provider(name: &str, wish: &ModelWish) -> Failure {
+fn missing_provider(name: &str, preferences: &ModelPreferences) -> Failure {
     if let Some(provider) = KEY_PROVIDERS.iter().find(|one| one.name == name) {
         let variable = provider.variables.first().copied().unwrap_or_default();
         let message = format!("no API key of {} was found", provider.title);
-        let keyless = match wish.base_url {
+        let keyless = match preferences.base_url {
             Some(_) => {
                 "; for a server that needs no key leave `--provider` out and name the model with `--model`"
             }

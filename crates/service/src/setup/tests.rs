@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::discover::{ModelSearch, discover};
 use super::machine::{Machine, System};
-use super::model::{ModelWish, candidates, choose};
+use super::model::{ModelPreferences, candidates, choose};
 use crate::workspace::Workspace;
 
 /// An empty machine.
@@ -235,8 +235,12 @@ fn workspace(home: &Path) -> Workspace {
     }
 }
 
-fn wish(provider: Option<&str>, model: Option<&str>, base_url: Option<&str>) -> ModelWish {
-    ModelWish {
+fn preferences(
+    provider: Option<&str>,
+    model: Option<&str>,
+    base_url: Option<&str>,
+) -> ModelPreferences {
+    ModelPreferences {
         provider: provider.map(str::to_owned),
         model: model.map(str::to_owned),
         base_url: base_url.map(str::to_owned),
@@ -260,7 +264,7 @@ fn without_a_person_the_command_line_or_the_first_candidate_decides() {
     };
     let all = candidates(&workspace(folder.path()), &machine, &found).unwrap();
     let decide = |provider, model, base_url| {
-        let choice = choose(&all, &wish(provider, model, base_url));
+        let choice = choose(&all, &preferences(provider, model, base_url));
         choice.map(|choice| {
             let choice = choice.unwrap();
             let url = choice.base_url.unwrap_or_default();
@@ -287,5 +291,5 @@ fn without_a_person_the_command_line_or_the_first_candidate_decides() {
     assert!(hint("vllm").starts_with("start it"));
     assert!(hint("nowhere").contains("anthropic, openai"));
     assert_eq!(bad(None, Some("http://b")).code, "no_model");
-    assert_eq!(choose(&[], &ModelWish::default()).unwrap(), None);
+    assert_eq!(choose(&[], &ModelPreferences::default()).unwrap(), None);
 }

@@ -91,18 +91,18 @@ impl Host {
         });
         let started = attention.admitted.clone().unwrap_or_default();
         let events = self.engine.subscribe();
-        let teller = EventForwarder::new(
+        let forwarder = EventForwarder::new(
             self.engine.subscribe(),
             Arc::clone(&started),
             Arc::clone(&listener),
         );
-        let hears = Arc::clone(&teller);
+        let delta_forwarder = Arc::clone(&forwarder);
         let attention = Attention {
             admitted: Some(started),
-            listener: Some(Arc::new(move |delta| hears.handle_delta(delta))),
+            listener: Some(Arc::new(move |delta| delta_forwarder.handle_delta(delta))),
             ..attention
         };
-        let said = teller.follow(events, work(attention)).await;
+        let said = forwarder.follow(events, work(attention)).await;
         let said = said.map_err(|error| failure(&error))?;
         if let Some(reason) = said.run.waits_for() {
             listener(Live::Waiting {

@@ -378,27 +378,27 @@ mod tests {
             };
             sender.send(Arc::new(published)).unwrap();
         };
-        let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
-        let ears = Arc::clone(&heard);
+        let received = Arc::new(parking_lot::Mutex::new(Vec::new()));
+        let recorder = Arc::clone(&received);
         let listener: Listener = Arc::new(move |live| {
             if let Live::Refused { reason: told, .. } | Live::Text(told) = live {
-                ears.lock().push(told);
+                recorder.lock().push(told);
             }
         });
         let run = Arc::new(OnceLock::new());
-        let teller = EventForwarder::new(events.resubscribe(), Arc::clone(&run), listener);
+        let forwarder = EventForwarder::new(events.resubscribe(), Arc::clone(&run), listener);
         let work = async {
             run.set(RunId::new("run_1")).unwrap();
             publish("run_1", "first");
-            teller.handle_delta(Delta::Text("words".to_owned()));
+            forwarder.handle_delta(Delta::Text("words".to_owned()));
             publish("run_1", "second");
             tokio::task::yield_now().await;
             publish("run_2", "not ours");
             publish("run_1", "last");
             7
         };
-        assert_eq!(teller.follow(events, work).await, 7);
-        assert_eq!(*heard.lock(), ["first", "words", "second", "last"]);
+        assert_eq!(forwarder.follow(events, work).await, 7);
+        assert_eq!(*received.lock(), ["first", "words", "second", "last"]);
     }
 
     #[test]

@@ -291,7 +291,7 @@ impl Shared {
             chat.current = Some((entry.id, Arc::clone(&admitted)));
         });
         let said = tokio::select! {
-            said = self.hear_out(&entry, admitted) => said,
+            said = self.wait_for_answer(&entry, admitted) => said,
             never = self.show_typing(&entry.chat) => never,
         };
         self.with(&entry.chat, |chat| chat.current = None);
@@ -329,7 +329,11 @@ impl Shared {
 
     /// Repeats the request until there is an answer or a question. After a crash another process may resume
     /// the run; the next messages of the chat wait for it nevertheless.
-    async fn hear_out(&self, entry: &Entry, admitted: Arc<OnceLock<RunId>>) -> Done<ChatAnswer> {
+    async fn wait_for_answer(
+        &self,
+        entry: &Entry,
+        admitted: Arc<OnceLock<RunId>>,
+    ) -> Done<ChatAnswer> {
         loop {
             let said = self.say(entry, Arc::clone(&admitted)).await?;
             if matches!(said.status, RunStatus::Done | RunStatus::Waiting)

@@ -88,11 +88,11 @@ struct World {
     settings: Option<watch::Sender<Settings>>,
     stop: CancellationToken,
     serving: Option<JoinHandle<()>>,
-    carrying: Option<JoinHandle<()>>,
+    delivery: Option<JoinHandle<()>>,
 }
 
 /// Delivers messages to chats like the engine, and retries immediately.
-async fn carry(store: Arc<dyn Store>, client: Client) {
+async fn deliver(store: Arc<dyn Store>, client: Client) {
     loop {
         let now = Timestamp::now();
         let until = now + Duration::from_mins(1);
@@ -134,7 +134,7 @@ fn world() -> World {
         settings: None,
         stop: CancellationToken::new(),
         serving: None,
-        carrying: None,
+        delivery: None,
     };
     let outbox = StoredOutbox(world.store.clone());
     world.fake.outbox.set(Box::new(outbox)).ok();
@@ -144,9 +144,9 @@ fn world() -> World {
 impl World {
     fn serve(&mut self) {
         let settings = settings(&self.api, &["7", "8"]);
-        if self.carrying.is_none() {
+        if self.delivery.is_none() {
             let client = settings.client().unwrap().unwrap();
-            self.carrying = Some(tokio::spawn(carry(self.store.clone(), client)));
+            self.delivery = Some(tokio::spawn(deliver(self.store.clone(), client)));
         }
         let (sender, receiver) = watch::channel(settings);
         self.stop = CancellationToken::new();

@@ -408,13 +408,13 @@ pub(super) async fn conversations_outlive_their_runs(store: &dyn Store) {
     };
     append(store, &lease, last).await;
     let before = (one(store, "c1").await, all(store, "c1").await);
-    let wish = Prune {
+    let prune = Prune {
         before: at(100),
         now: at(100),
         limit: 9,
         only_count: false,
     };
-    assert_eq!(store.prune(wish).await.unwrap().runs, [id("r1")]);
+    assert_eq!(store.prune(prune).await.unwrap().runs, [id("r1")]);
     let after = (one(store, "c1").await, all(store, "c1").await);
     assert_eq!(after, before);
 }

@@ -3,7 +3,7 @@
 use deft_model::RunStatus;
 
 use super::support::{
-    admission, admit, append, at, claim, events, id, next, park, row, start, success, wish,
+    admission, admit, append, at, claim, claim_request, events, id, next, park, row, start, success,
 };
 use deft_store::{Admission, Claim, Error, Store};
 
@@ -58,7 +58,11 @@ pub(super) async fn the_limit_of_a_skill_holds(store: &dyn Store) {
     }
     admit(store, limited("r4", "b")).await;
     let first = claim(store, 10).await.unwrap().lease;
-    let other = store.claim(wish("other", 10)).await.unwrap().unwrap();
+    let other = store
+        .claim(claim_request("other", 10))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(other.run.id, id("r2"));
     assert_eq!(next(store, 10).await.as_deref(), Some("r4"));
     assert_eq!(next(store, 10).await, None);
@@ -71,7 +75,7 @@ pub(super) async fn the_limit_of_all_holds(store: &dyn Store) {
     admit(store, admission("r2", "b")).await;
     let limited = || Claim {
         global_limit: Some(1),
-        ..wish("other", 10)
+        ..claim_request("other", 10)
     };
     assert_eq!(store.claim(limited()).await.unwrap(), None);
     append(store, &lease, success(11)).await;
@@ -86,11 +90,14 @@ pub(super) async fn parked_runs_do_not_count(store: &dyn Store) {
         ..admission("r2", "a")
     };
     admit(store, limited).await;
-    let wish = Claim {
+    let request = Claim {
         global_limit: Some(1),
-        ..wish("me", 10)
+        ..claim_request("me", 10)
     };
-    assert_eq!(store.claim(wish).await.unwrap().unwrap().run.id, id("r2"));
+    assert_eq!(
+        store.claim(request).await.unwrap().unwrap().run.id,
+        id("r2")
+    );
 }
 
 pub(super) async fn only_means_this_one_or_none(store: &dyn Store) {
@@ -98,7 +105,7 @@ pub(super) async fn only_means_this_one_or_none(store: &dyn Store) {
     admit(store, admission("r2", "a")).await;
     let only = |run| Claim {
         only: Some(id(run)),
-        ..wish("me", 10)
+        ..claim_request("me", 10)
     };
     let claimed = store.claim(only("r2")).await.unwrap().unwrap();
     assert_eq!(claimed.run.id, id("r2"));
@@ -117,7 +124,11 @@ pub(super) async fn a_stale_lease_is_fenced_off(store: &dyn Store) {
     assert_eq!(freed, [id("r1")]);
     let late = store.append(&old, events(&["late"])).await;
     assert_eq!(late, Err(fenced.clone()));
-    let new = store.claim(wish("other", 6)).await.unwrap().unwrap();
+    let new = store
+        .claim(claim_request("other", 6))
+        .await
+        .unwrap()
+        .unwrap();
     let late = store.append(&old, success(7)).await;
     assert_eq!(late, Err(fenced.clone()));
     append(store, &new.lease, success(8)).await;
@@ -142,7 +153,11 @@ pub(super) async fn release_takes_from_the_dead_and_the_late(store: &dyn Store) 
         admit(store, admission(run, "a")).await;
     }
     for (owner, second) in [("dead", 100), ("late", 10), ("fine", 100)] {
-        store.claim(wish(owner, second)).await.unwrap().unwrap();
+        store
+            .claim(claim_request(owner, second))
+            .await
+            .unwrap()
+            .unwrap();
     }
     // A lease is still valid at the instant at which it ends.
     let dead = || vec!["dead".to_owned()];
@@ -161,7 +176,11 @@ pub(super) async fn renew_extends_and_tells(store: &dyn Store) {
         admit(store, admission(run, "a")).await;
     }
     for owner in ["me", "me", "other"] {
-        store.claim(wish(owner, 10)).await.unwrap().unwrap();
+        store
+            .claim(claim_request(owner, 10))
+            .await
+            .unwrap()
+            .unwrap();
     }
     assert_eq!(store.renew("me", at(500)).await.unwrap(), []);
     for run in ["r2", "r3"] {
@@ -181,7 +200,7 @@ pub(super) async fn owners_are_those_who_drive(store: &dyn Store) {
     }
     let mut last = None;
     for owner in ["b", "a", "b", "c"] {
-        last = store.claim(wish(owner, 10)).await.unwrap();
+        last = store.claim(claim_request(owner, 10)).await.unwrap();
     }
     append(store, &last.unwrap().lease, park(None)).await;
     assert_eq!(store.owners().await.unwrap(), ["a", "b"]);

@@ -1,7 +1,7 @@
 //! Rules about budgets: reservations, spending, and that their sum never exceeds a limit.
 
 use super::skills::stale_end;
-use super::support::{append, at, claim, event, id, park, start, success, together, wish};
+use super::support::{append, at, claim, claim_request, event, id, park, start, success, together};
 use deft_store::{
     Batch, CancelState, Error, Estimate, Lease, Limit, Prune, Refusal, ReservationResult, Reserve,
     Spend, SpentFilter, SpentRow, Store, UsageRow, Write, bucket,
@@ -36,18 +36,18 @@ fn want(key: &str, tokens: u64, scopes: &[Limit]) -> Reserve {
     }
 }
 
-async fn reserve(store: &dyn Store, lease: &Lease, wish: Reserve) -> ReservationResult {
-    store.reserve(lease, wish).await.unwrap()
+async fn reserve(store: &dyn Store, lease: &Lease, request: Reserve) -> ReservationResult {
+    store.reserve(lease, request).await.unwrap()
 }
 
 /// Reserves and asserts that the request is granted.
-async fn grant(store: &dyn Store, lease: &Lease, wish: Reserve) {
-    let answer = reserve(store, lease, wish).await;
+async fn grant(store: &dyn Store, lease: &Lease, request: Reserve) {
+    let answer = reserve(store, lease, request).await;
     assert_eq!(answer, ReservationResult::Granted);
 }
 
-async fn refuse(store: &dyn Store, lease: &Lease, wish: Reserve) -> Refusal {
-    match reserve(store, lease, wish).await {
+async fn refuse(store: &dyn Store, lease: &Lease, request: Reserve) -> Refusal {
+    match reserve(store, lease, request).await {
         ReservationResult::Refused(refusal) => refusal,
         ReservationResult::Granted => panic!("granted"),
     }
@@ -273,7 +273,7 @@ pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
     // Nothing is reserved and no estimate was spent.
     assert_eq!(tokens(store).await, are(&[("s", 0, 0), ("t", 0, 0)]));
 
-    let mut only = wish("me", 2000);
+    let mut only = claim_request("me", 2000);
     only.only = Some(id("r1"));
     let lease = store.claim(only).await.unwrap().unwrap().lease;
     grant(store, &lease, hold.clone()).await;
@@ -377,8 +377,8 @@ pub(super) async fn twenty_at_once_do_not_overspend(store: &dyn Store) {
     for n in 0..20 {
         leases.push(start(store, &format!("r{n}"), "a").await);
     }
-    let wish = || want("k", 10, &[limit("all@1", 75)]);
-    let answers = leases.iter().map(|lease| store.reserve(lease, wish()));
+    let request = || want("k", 10, &[limit("all@1", 75)]);
+    let answers = leases.iter().map(|lease| store.reserve(lease, request()));
     let answers = together(answers.collect()).await;
     let granted = answers
         .into_iter()
@@ -488,12 +488,12 @@ pub(super) async fn what_was_spent_outlives_the_run(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     record_spend(store, &lease, spend("k1", 4, &["s"])).await;
     append(store, &lease, success(9)).await;
-    let wish = Prune {
+    let request = Prune {
         before: at(100),
         now: at(100),
         limit: 9,
         only_count: false,
     };
-    assert_eq!(store.prune(wish).await.unwrap().runs, [id("r1")]);
+    assert_eq!(store.prune(request).await.unwrap().runs, [id("r1")]);
     assert_eq!(tokens(store).await, are(&[("s", 4, 0)]));
 }

@@ -9,7 +9,7 @@ use deft_store::{
     Store, Write,
 };
 
-fn wish(before: i64) -> Prune {
+fn prune_before(before: i64) -> Prune {
     Prune {
         before: at(before),
         now: at(before),
@@ -39,16 +39,16 @@ pub(super) async fn only_what_is_over_and_old_goes(store: &dyn Store) {
     append(store, &waits, park(None)).await;
     start(store, "r4", "a").await;
     admit(store, admission("r5", "b")).await;
-    let pruned = store.prune(wish(20)).await.unwrap();
+    let pruned = store.prune(prune_before(20)).await.unwrap();
     assert_eq!(pruned.runs, [id("r1")]);
     assert_eq!(names(store).await, ["r5", "r4", "r3", "r2"]);
-    let pruned = store.prune(wish(900)).await.unwrap();
+    let pruned = store.prune(prune_before(900)).await.unwrap();
     assert_eq!(pruned.runs, [id("r2")]);
     // A reopened run is not finished.
     finish_run(store, admission("r6", "c"), 10).await;
     store.reopen(&id("r6"), event("again")).await.unwrap();
     assert_eq!(
-        store.prune(wish(900)).await.unwrap(),
+        store.prune(prune_before(900)).await.unwrap(),
         PruneResult::default()
     );
     assert_eq!(next(store, 900).await.as_deref(), Some("r5"));
@@ -60,7 +60,7 @@ pub(super) async fn everything_of_a_run_goes_with_it(store: &dyn Store) {
     append(store, &lease, ask("p1", success(9))).await;
     let kept = start(store, "r2", "a").await;
     append(store, &kept, events(&["three"])).await;
-    let pruned = store.prune(wish(10)).await.unwrap();
+    let pruned = store.prune(prune_before(10)).await.unwrap();
     let wanted = PruneResult {
         runs: vec![id("r1")],
         events: 2,
@@ -99,7 +99,7 @@ pub(super) async fn keys_and_slots_stay_taken(store: &dyn Store) {
     };
     let first = left(row(store, "r1").await);
     let second = left(row(store, "r2").await);
-    assert_eq!(store.prune(wish(10)).await.unwrap().runs.len(), 3);
+    assert_eq!(store.prune(prune_before(10)).await.unwrap().runs.len(), 3);
     assert_eq!(names(store).await, Vec::<String>::new());
     let answer = store.admit(keyed("r4")).await.unwrap();
     assert_eq!(answer, AdmissionResult::Existing(first));
@@ -120,14 +120,14 @@ pub(super) async fn it_goes_in_pieces_and_can_only_count(store: &dyn Store) {
     let counted = store.prune(Prune {
         limit: 2,
         only_count: true,
-        ..wish(100)
+        ..prune_before(100)
     });
     assert_eq!(counted.await.unwrap().runs.len(), 5);
     assert_eq!(names(store).await.len(), 5);
     for wanted in [2, 2, 1, 0] {
         let piece = store.prune(Prune {
             limit: 2,
-            ..wish(100)
+            ..prune_before(100)
         });
         assert_eq!(piece.await.unwrap().runs.len(), wanted);
     }
@@ -148,11 +148,11 @@ pub(super) async fn results_go_when_they_are_too_old(store: &dyn Store) {
     append(store, &lease, batch).await;
     let counted = store.prune(Prune {
         only_count: true,
-        ..wish(10)
+        ..prune_before(10)
     });
     assert_eq!(counted.await.unwrap().results, 1);
-    assert_eq!(store.prune(wish(10)).await.unwrap().results, 1);
-    assert_eq!(store.prune(wish(10)).await.unwrap().results, 0);
+    assert_eq!(store.prune(prune_before(10)).await.unwrap().results, 1);
+    assert_eq!(store.prune(prune_before(10)).await.unwrap().results, 0);
     let kept = store.read_cached("l", at(10)).await.unwrap();
     assert_eq!(kept.as_deref(), Some("1"));
 }

@@ -130,7 +130,7 @@ pub(super) fn first_claim(batch: Batch) -> AdmissionClaim {
     }
 }
 
-pub(super) fn wish(owner: &str, second: i64) -> Claim {
+pub(super) fn claim_request(owner: &str, second: i64) -> Claim {
     Claim {
         owner: owner.to_owned(),
         now: at(second),
@@ -161,7 +161,7 @@ pub(super) async fn start(store: &dyn Store, run: &str, skill: &str) -> Lease {
 }
 
 pub(super) async fn claim(store: &dyn Store, second: i64) -> Option<ClaimedRun> {
-    store.claim(wish("me", second)).await.unwrap()
+    store.claim(claim_request("me", second)).await.unwrap()
 }
 
 /// Claims the next due run and returns its id.

@@ -44,7 +44,7 @@ impl State {
         let aside = std::mem::take(&mut run.aside);
         let n = self.insert(&run);
         self.write_all(n, std::mem::take(&mut run.writes));
-        let given = claim.and_then(|wish| self.first_claim(n, wish, at));
+        let given = claim.and_then(|request| self.first_claim(n, request, at));
         if given.is_none() {
             aside.into_iter().for_each(|event| self.push(n, event));
         }
@@ -72,7 +72,9 @@ impl State {
             });
         }
         self.people.check_free(&run.writes)?;
-        claim.map_or(Ok(()), |wish| self.people.check_free(&wish.batch.writes))
+        claim.map_or(Ok(()), |request| {
+            self.people.check_free(&request.batch.writes)
+        })
     }
 
     fn insert(&mut self, run: &Admission) -> usize {
@@ -111,16 +113,16 @@ impl State {
     fn first_claim(
         &mut self,
         n: usize,
-        wish: AdmissionClaim,
+        request: AdmissionClaim,
         at: Timestamp,
     ) -> Option<(Lease, Option<u64>)> {
         let held = self.notes.held_since(&self.runs[n].row.skill).is_some();
-        if held || !self.within(wish.global_limit) || !self.index.admits(n, &self.runs[n]) {
+        if held || !self.within(request.global_limit) || !self.index.admits(n, &self.runs[n]) {
             return None;
         }
-        let lease = self.lease(n, wish.owner, wish.until, at);
-        let any = !wish.batch.events.is_empty();
-        let seq = self.apply(n, wish.batch);
+        let lease = self.lease(n, request.owner, request.until, at);
+        let any = !request.batch.events.is_empty();
+        let seq = self.apply(n, request.batch);
         Some((lease, any.then_some(seq)))
     }
 

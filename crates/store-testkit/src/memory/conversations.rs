@@ -62,7 +62,8 @@ impl Talks {
 
     pub(super) fn list(&self, filter: &ConversationFilter) -> Vec<ConversationRow> {
         let query = filter.query.as_deref().map(Query::new);
-        let equal = |wish: &Option<String>, found: &str| wish.as_ref().is_none_or(|w| w == found);
+        let equal =
+            |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|w| w == found);
         let fits = |talk: &&Talk| {
             equal(&filter.agent, &talk.row.agent)
                 && equal(&filter.channel, &talk.row.channel)

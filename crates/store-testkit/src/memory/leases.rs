@@ -13,16 +13,16 @@ use deft_store::{
 };
 
 impl State {
-    pub(super) fn claim(&mut self, wish: Claim) -> Option<ClaimedRun> {
-        if !self.within(wish.global_limit) {
+    pub(super) fn claim(&mut self, request: Claim) -> Option<ClaimedRun> {
+        if !self.within(request.global_limit) {
             return None;
         }
-        let n = match &wish.only {
-            Some(id) => self.find(id).filter(|n| self.is_due(*n, wish.now))?,
-            None => self.oldest(wish.now)?,
+        let n = match &request.only {
+            Some(id) => self.find(id).filter(|n| self.is_due(*n, request.now))?,
+            None => self.oldest(request.now)?,
         };
         let waited = self.runs[n].row.status == RunStatus::Waiting;
-        let lease = self.lease(n, wish.owner, wish.until, wish.now);
+        let lease = self.lease(n, request.owner, request.until, request.now);
         let run = &self.runs[n];
         Some(ClaimedRun {
             run: run.row.clone(),

@@ -35,7 +35,7 @@ impl State {
     pub(super) fn reserve(
         &mut self,
         lease: &Lease,
-        wish: Reserve,
+        request: Reserve,
     ) -> Result<ReservationResult, Error> {
         let held = |n: &usize| {
             let run = &self.runs[*n];
@@ -43,25 +43,25 @@ impl State {
         };
         let n = self.find(&lease.run).filter(held);
         let n = n.ok_or_else(|| Error::fenced_error(&lease.run))?;
-        Ok(self.books.reserve(n, wish))
+        Ok(self.books.reserve(n, request))
     }
 }
 
 impl Books {
-    fn reserve(&mut self, n: usize, wish: Reserve) -> ReservationResult {
-        let key = (n, wish.key.clone());
-        for limit in &wish.scopes {
+    fn reserve(&mut self, n: usize, request: Reserve) -> ReservationResult {
+        let key = (n, request.key.clone());
+        for limit in &request.scopes {
             let balance = self.balance(&limit.scope, &key);
-            if let Some(refusal) = balance.refuse(limit, &wish) {
+            if let Some(refusal) = balance.refuse(limit, &request) {
                 return ReservationResult::Refused(refusal);
             }
         }
-        let scopes = wish.scopes.into_iter().map(|limit| limit.scope);
+        let scopes = request.scopes.into_iter().map(|limit| limit.scope);
         let reservation = Reservation {
             scopes: once(scopes),
-            tokens: amount(wish.tokens),
-            micros: amount(wish.micros),
-            estimate: wish.estimate,
+            tokens: amount(request.tokens),
+            micros: amount(request.micros),
+            estimate: request.estimate,
         };
         self.reserved.insert(key, reservation);
         ReservationResult::Granted

@@ -188,7 +188,8 @@ impl Notes {
     }
 
     pub(super) fn facts(&self, filter: &FactFilter) -> Vec<FactRow> {
-        let equal = |wish: &Option<String>, found: &str| wish.as_ref().is_none_or(|w| w == found);
+        let equal =
+            |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|w| w == found);
         let fits = |row: &&FactRow| {
             let text = row.fact.text.to_lowercase();
             equal(&filter.agent_id, &row.fact.agent_id)

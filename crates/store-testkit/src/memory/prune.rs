@@ -6,27 +6,27 @@ use super::State;
 use deft_store::{Prune, PruneResult, RunRow};
 
 impl State {
-    pub(super) fn prune(&mut self, wish: &Prune) -> PruneResult {
+    pub(super) fn prune(&mut self, request: &Prune) -> PruneResult {
         let old = |row: &RunRow| {
-            row.status == RunStatus::Done && row.finished_at.is_some_and(|at| at < wish.before)
+            row.status == RunStatus::Done && row.finished_at.is_some_and(|at| at < request.before)
         };
         let there = (0..self.runs.len()).filter(|n| self.find(&self.runs[*n].row.id) == Some(*n));
         let told = |row: &RunRow| !self.notes.waits(&row.id);
         let found = there.filter(|n| old(&self.runs[*n].row) && told(&self.runs[*n].row));
-        let found: Vec<usize> = if wish.only_count {
+        let found: Vec<usize> = if request.only_count {
             found.collect()
         } else {
-            found.take(wish.limit as usize).collect()
+            found.take(request.limit as usize).collect()
         };
         let events = found.iter().map(|n| self.runs[*n].events.len() as u64);
         let pruned = PruneResult {
             runs: found.iter().map(|n| self.runs[*n].row.id.clone()).collect(),
             events: events.sum(),
-            results: self.aside.count_expired(wish.now),
+            results: self.aside.count_expired(request.now),
         };
-        if !wish.only_count {
+        if !request.only_count {
             found.into_iter().for_each(|n| self.forget(n));
-            self.aside.drop_expired(wish.now);
+            self.aside.drop_expired(request.now);
         }
         pruned
     }

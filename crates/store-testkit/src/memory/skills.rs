@@ -141,12 +141,15 @@ impl Skills {
     }
 
     pub(super) fn list(&self, filter: &SkillFilter) -> Vec<SkillRow> {
-        let equal = |wish: &Option<String>, found: &str| wish.as_ref().is_none_or(|w| w == found);
+        let equal =
+            |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|w| w == found);
         let fits = |row: &&SkillRow| {
             let disabled = row.standing.disabled;
             filter.enabled.is_none_or(|on| on == disabled.is_none())
-                && filter.trigger.is_none_or(|wish| wish == row.text.trigger)
-                && filter.tier.is_none_or(|wish| wish == row.text.tier)
+                && filter
+                    .trigger
+                    .is_none_or(|wanted| wanted == row.text.trigger)
+                && filter.tier.is_none_or(|wanted| wanted == row.text.tier)
                 && equal(&filter.agent_id, &row.text.agent_id)
                 && equal(&filter.name, &row.text.name)
                 && filter.origin.is_none_or(|origin| origin == row.text.origin)

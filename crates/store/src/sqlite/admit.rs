@@ -14,10 +14,10 @@ use crate::{
 };
 
 pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult, Fault> {
-    if let Some(wish) = &run.claim
-        && takes_slot(db, run, wish)?
+    if let Some(request) = &run.claim
+        && takes_slot(db, run, request)?
     {
-        return new_run(run, 1).insert_driven(db, run, wish, Vec::new());
+        return new_run(run, 1).insert_driven(db, run, request, Vec::new());
     }
     if let Some(twin) = twin(db, run)? {
         return Ok(AdmissionResult::Existing(twin));
@@ -28,8 +28,8 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult,
         return Ok(AdmissionResult::Stale);
     }
     append::check_questions(db, &run.writes)?;
-    if let Some(wish) = &run.claim {
-        append::check_questions(db, &wish.batch.writes)?;
+    if let Some(request) = &run.claim {
+        append::check_questions(db, &request.batch.writes)?;
     }
     let others = others(db, run)?;
     if let (Overlap::Skip, Some((_, first))) = (run.overlap, others.first()) {
@@ -50,7 +50,7 @@ pub(super) fn admit(db: &Connection, run: &Admission) -> Result<AdmissionResult,
     };
     let new = new_run(run, turn);
     match &run.claim {
-        Some(wish) if new.admits(db, wish)? => new.insert_driven(db, run, wish, cancelled),
+        Some(request) if new.admits(db, request)? => new.insert_driven(db, run, request, cancelled),
         Some(_) | None => new.insert_queued(db, &run.aside, &run.writes, cancelled),
     }
 }
@@ -70,12 +70,12 @@ macro_rules! none {
 /// Fast path for nearly every slot: moves the skill past the slot if nothing prevents its run from starting.
 /// One statement checks all conditions. If it returns `false`, nothing was written, and the caller checks
 /// them one by one to find the reason.
-fn takes_slot(db: &Connection, run: &Admission, wish: &AdmissionClaim) -> Result<bool, Fault> {
+fn takes_slot(db: &Connection, run: &Admission, request: &AdmissionClaim) -> Result<bool, Fault> {
     let (Some(step), Some(slot)) = (&run.step, run.slot) else {
         return Ok(false);
     };
     let alone = run.overlap == Overlap::Skip && run.skill_limit.is_none_or(|limit| limit > 0);
-    let mut asks = backend::questions(&wish.batch.writes).chain(backend::questions(&run.writes));
+    let mut asks = backend::questions(&request.batch.writes).chain(backend::questions(&run.writes));
     let asks = asks.next().is_some();
     if !alone || asks || run.key.is_some() || !step.passed.is_empty() {
         return Ok(false);
@@ -100,7 +100,7 @@ fn takes_slot(db: &Connection, run: &Admission, wish: &AdmissionClaim) -> Result
         maybe(step.to),
         run.skill,
         micros(slot),
-        wish.global_limit,
+        request.global_limit,
         maybe(step.rest),
     ])?;
     Ok(moved > 0)
@@ -209,10 +209,10 @@ pub(super) fn next_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
 }
 
 impl NewRun {
-    fn admits(&self, db: &Connection, wish: &AdmissionClaim) -> Result<bool, Fault> {
+    fn admits(&self, db: &Connection, request: &AdmissionClaim) -> Result<bool, Fault> {
         let first = !self.in_turn || self.turn == Some(1);
         Ok(first
-            && claim::room_for(db, &self.row.skill, wish.global_limit)?
+            && claim::room_for(db, &self.row.skill, request.global_limit)?
             && claim::room_in_skill(db, &self.row.skill, self.limit)?)
     }
 
@@ -239,25 +239,25 @@ impl NewRun {
         mut self,
         db: &Connection,
         run: &Admission,
-        wish: &AdmissionClaim,
+        request: &AdmissionClaim,
         cancelled: Vec<RunId>,
     ) -> Result<AdmissionResult, Fault> {
         self.row.status = RunStatus::Running;
-        self.row.owner = Some(wish.owner.clone());
+        self.row.owner = Some(request.owner.clone());
         self.row.started_at = Some(self.row.admitted_at);
-        let n = self.insert(db, 1, Some(wish.until))?;
+        let n = self.insert(db, 1, Some(request.until))?;
         append::write_all(db, n, &run.writes)?;
-        let (first_seq, _) = append::apply(db, n, &wish.batch)?;
-        let run = match &wish.batch.then {
+        let (first_seq, _) = append::apply(db, n, &request.batch)?;
+        let run = match &request.batch.then {
             crate::RunState::Continue => self.row,
             crate::RunState::Park { .. } | crate::RunState::Finish(_) => claim::row(db, n)?,
         };
         let lease = Some(Lease {
             run: run.id.clone(),
-            owner: wish.owner.clone(),
+            owner: request.owner.clone(),
             token: 1,
         });
-        let first_seq = (!wish.batch.events.is_empty()).then_some(first_seq);
+        let first_seq = (!request.batch.events.is_empty()).then_some(first_seq);
         Ok(AdmissionResult::New {
             run,
             lease,

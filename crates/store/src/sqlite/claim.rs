@@ -14,15 +14,15 @@ use super::row::{self, micros, run_columns};
 use super::{append, damage, ledger};
 use crate::{Claim, ClaimedRun, Lease, RunRow};
 
-pub(super) fn claim(db: &Connection, wish: &Claim) -> Result<Option<ClaimedRun>, Fault> {
-    if !room_in_all(db, wish.global_limit)? {
+pub(super) fn claim(db: &Connection, request: &Claim) -> Result<Option<ClaimedRun>, Fault> {
+    if !room_in_all(db, request.global_limit)? {
         return Ok(None);
     }
-    let found = match &wish.only {
-        Some(id) => claim_candidate(db, id, wish.now)?,
-        None => oldest(db, wish.now)?,
+    let found = match &request.only {
+        Some(id) => claim_candidate(db, id, request.now)?,
+        None => oldest(db, request.now)?,
     };
-    found.map(|n| lease(db, n, wish)).transpose()
+    found.map(|n| lease(db, n, request)).transpose()
 }
 
 /// A due run whose limits have not been checked.
@@ -158,16 +158,16 @@ fn first(
     Ok(None)
 }
 
-fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
+fn lease(db: &Connection, n: i64, request: &Claim) -> Result<ClaimedRun, Fault> {
     let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE n = ?1");
     let (mut run, n, token) = db.prepare_cached(sql)?.query_row([n], row::run_and_token)?;
-    let now = row::round_instant(wish.now);
+    let now = row::round_instant(request.now);
     let waited = run.status == RunStatus::Waiting;
     run.status = RunStatus::Running;
     run.started_at = run.started_at.or(Some(now));
     run.wake_at = None;
     run.waiting_for = None;
-    run.owner = Some(wish.owner.clone());
+    run.owner = Some(request.owner.clone());
     db.prepare_cached(
         "UPDATE run SET status = 'running', owner = ?2, token = ?3, lease_until = ?4, \
          started_at = coalesce(started_at, ?5), wake_at = NULL, waiting_for = NULL, \
@@ -175,15 +175,15 @@ fn lease(db: &Connection, n: i64, wish: &Claim) -> Result<ClaimedRun, Fault> {
     )?
     .execute(params![
         n,
-        wish.owner,
+        request.owner,
         token + 1,
-        micros(wish.until),
+        micros(request.until),
         micros(now)
     ])?;
     Ok(ClaimedRun {
         lease: Lease {
             run: run.id.clone(),
-            owner: wish.owner.clone(),
+            owner: request.owner.clone(),
             token: (token + 1).unsigned_abs(),
         },
         waited,

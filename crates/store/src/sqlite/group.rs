@@ -82,7 +82,7 @@ where
 pub(super) struct WriteConnection {
     db: Connection,
     path: PathBuf,
-    patience: Duration,
+    begin_timeout: Duration,
     /// The number of pages after which the log is copied into the file, and its current length.
     log_pages: u32,
     log: Cell<u32>,
@@ -108,7 +108,7 @@ impl WriteConnection {
         Ok(Self {
             db,
             path,
-            patience: options.busy_timeout,
+            begin_timeout: options.busy_timeout,
             log_pages: options.log_pages,
             log: Cell::new(0),
             identity,
@@ -136,7 +136,7 @@ impl WriteConnection {
 
     /// Writes a group; after an error nothing of it is applied.
     pub(super) fn write(&self, group: &mut [Box<dyn Entry>]) -> Result<(), Error> {
-        self.begin(self.patience)?;
+        self.begin(self.begin_timeout)?;
         self.commit(group)
     }
 
@@ -149,13 +149,13 @@ impl WriteConnection {
         }
     }
 
-    /// Begins a transaction; waits up to `patience` while another process is in one.
+    /// Begins a transaction; waits up to `begin_timeout` while another process is in one.
     ///
     /// `SQLite` could wait too, but its pauses grow, and the gaps of a process that writes all the time are
     /// short.
-    fn begin(&self, patience: Duration) -> Result<(), Error> {
+    fn begin(&self, begin_timeout: Duration) -> Result<(), Error> {
         self.check_file()?;
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + begin_timeout;
         let (mut pause, longest) = PAUSES;
         loop {
             match run(&self.db, "BEGIN IMMEDIATE") {
@@ -203,7 +203,7 @@ impl WriteConnection {
             }
             if self.db.total_changes() != before {
                 self.run("ROLLBACK")?;
-                self.begin(self.patience)?;
+                self.begin(self.begin_timeout)?;
                 return self.apply_in_savepoints(group);
             }
         }

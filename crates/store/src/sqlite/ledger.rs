@@ -15,7 +15,7 @@ use crate::{Error, Lease, ReservationResult, Reserve, Spend, SpentFilter, SpentR
 pub(super) fn reserve(
     db: &Connection,
     lease: &Lease,
-    wish: &Reserve,
+    request: &Reserve,
 ) -> Result<ReservationResult, Fault> {
     let sql = "SELECT n FROM run WHERE id = ?1 AND token = ?2 AND status = 'running'";
     let mut held = db.prepare_cached(sql)?;
@@ -25,26 +25,26 @@ pub(super) fn reserve(
     let Some(n) = held.optional()? else {
         return Err(Error::fenced_error(&lease.run).into());
     };
-    for limit in &wish.scopes {
-        let balance = balance(db, &limit.scope, n, &wish.key)?;
-        if let Some(refusal) = balance.refuse(limit, wish) {
+    for limit in &request.scopes {
+        let balance = balance(db, &limit.scope, n, &request.key)?;
+        if let Some(refusal) = balance.refuse(limit, request) {
             return Ok(ReservationResult::Refused(refusal));
         }
     }
-    unreserve(db, n, &wish.key)?;
+    unreserve(db, n, &request.key)?;
     let sql = "INSERT INTO reservation (run, key, scope, tokens, micros, agent, estimated_tokens, \
                estimated_micros) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
     let mut insert = db.prepare_cached(sql)?;
-    for limit in &wish.scopes {
+    for limit in &request.scopes {
         insert.execute(params![
             n,
-            wish.key,
+            request.key,
             limit.scope,
-            number(wish.tokens),
-            number(wish.micros),
-            wish.estimate.agent,
-            number(wish.estimate.tokens),
-            number(wish.estimate.micros),
+            number(request.tokens),
+            number(request.micros),
+            request.estimate.agent,
+            number(request.estimate.tokens),
+            number(request.estimate.micros),
         ])?;
     }
     Ok(ReservationResult::Granted)

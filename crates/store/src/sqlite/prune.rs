@@ -14,8 +14,8 @@ const OLD: &str = "FROM run WHERE status = 'done' AND finished_at < ?1 AND NOT E
      (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
 
 /// Counts the rows that [`prune`] would delete.
-pub(super) fn count(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
-    let before = micros(wish.before);
+pub(super) fn count(db: &Connection, request: &Prune) -> Result<PruneResult, Fault> {
+    let before = micros(request.before);
     let sql = format!("SELECT id {OLD} ORDER BY n");
     let mut runs = db.prepare_cached(&sql)?;
     let runs = runs.query_map([before], |row| row::run_id(row, 0))?;
@@ -27,13 +27,13 @@ pub(super) fn count(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault>
     Ok(PruneResult {
         runs: runs.collect::<Result<_, _>>()?,
         events: number(&events, before)?,
-        results: number(results, micros(wish.now))?,
+        results: number(results, micros(request.now))?,
     })
 }
 
 /// Deletes old runs and expired results. Foreign keys delete their questions and notices.
-pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault> {
-    let found = find_runs(db, wish)?;
+pub(super) fn prune(db: &Connection, request: &Prune) -> Result<PruneResult, Fault> {
+    let found = find_runs(db, request)?;
     let mut events = 0;
     for (n, _) in &found {
         // The tombstone is returned by a later admission with the same key or slot.
@@ -56,7 +56,7 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault>
         db.prepare_cached(sql)?.execute([n])?;
     }
     let sql = "DELETE FROM cache WHERE expires_at <= ?1";
-    let results = db.prepare_cached(sql)?.execute([micros(wish.now)])?;
+    let results = db.prepare_cached(sql)?.execute([micros(request.now)])?;
     Ok(PruneResult {
         runs: found.into_iter().map(|(_, id)| id).collect(),
         events,
@@ -64,10 +64,10 @@ pub(super) fn prune(db: &Connection, wish: &Prune) -> Result<PruneResult, Fault>
     })
 }
 
-fn find_runs(db: &Connection, wish: &Prune) -> Result<Vec<(i64, RunId)>, Fault> {
+fn find_runs(db: &Connection, request: &Prune) -> Result<Vec<(i64, RunId)>, Fault> {
     let sql = format!("SELECT n, id {OLD} ORDER BY n LIMIT ?2");
     let mut found = db.prepare_cached(&sql)?;
-    let found = found.query_map(params![micros(wish.before), wish.limit], |row| {
+    let found = found.query_map(params![micros(request.before), request.limit], |row| {
         Ok((row.get(0)?, row::run_id(row, 1)?))
     })?;
     Ok(found.collect::<Result<_, _>>()?)

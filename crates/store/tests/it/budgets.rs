@@ -12,7 +12,7 @@ use deft_store::{
 use deft_store_testkit::Memory;
 use proptest::prelude::*;
 
-use crate::support::{at, start, wish};
+use crate::support::{at, claim_request, start};
 
 const RUNS: usize = 20;
 const LIMIT: u64 = 500;
@@ -70,7 +70,7 @@ impl Runner {
     }
 
     async fn reserve(&self, key: &str, tokens: u64) -> bool {
-        let wish = Reserve {
+        let request = Reserve {
             key: key.to_owned(),
             scopes: vec![Limit {
                 scope: SCOPE.to_owned(),
@@ -82,7 +82,7 @@ impl Runner {
             estimate: Estimate::default(),
             at: at(1),
         };
-        let answer = self.store.reserve(&self.lease, wish).await.unwrap();
+        let answer = self.store.reserve(&self.lease, request).await.unwrap();
         answer == ReservationResult::Granted
     }
 
@@ -147,7 +147,7 @@ impl Runner {
     async fn claim(&mut self) {
         let claim = Claim {
             only: Some(self.lease.run.clone()),
-            ..wish(self.lease.run.as_str())
+            ..claim_request(self.lease.run.as_str())
         };
         self.lease = self.store.claim(claim).await.unwrap().unwrap().lease;
     }

@@ -188,8 +188,8 @@ async fn a_long_log_is_copied_when_nobody_wants_anything() {
             tokio::task::yield_now().await;
         }
     };
-    let patience = std::time::Duration::from_secs(20);
-    tokio::time::timeout(patience, copied).await.unwrap();
+    let timeout = std::time::Duration::from_secs(20);
+    tokio::time::timeout(timeout, copied).await.unwrap();
 }
 
 #[cfg(unix)]

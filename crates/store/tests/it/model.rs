@@ -136,14 +136,17 @@ impl Pair {
                 global,
                 only,
             } => {
-                let wish = Claim {
+                let request = Claim {
                     owner: format!("owner{owner}"),
                     now: self.now(),
                     until: at(self.now + 20),
                     global_limit: global,
                     only: only.map(|n| self.run(n)),
                 };
-                let claimed = self.same(|store| store.claim(wish.clone())).await.unwrap();
+                let claimed = self
+                    .same(|store| store.claim(request.clone()))
+                    .await
+                    .unwrap();
                 self.leases.extend(claimed.map(|claimed| claimed.lease));
             }
             Op::Append {
@@ -181,7 +184,7 @@ impl Pair {
                 let _answer = self.same(|store| store.revoke(&id)).await;
             }
             Op::Prune { age } => {
-                let wish = Prune {
+                let request = Prune {
                     before: at(self.now - i64::from(age)),
                     now: self.now(),
                     limit: u32::from(age % 4) + 1,
@@ -189,7 +192,7 @@ impl Pair {
                 };
                 // The number of expired results is not compared: each store may delete them earlier.
                 let pruned = self.same(|store| {
-                    let pruned = store.prune(wish.clone());
+                    let pruned = store.prune(request.clone());
                     Box::pin(async { pruned.await.map(|pruned| (pruned.runs, pruned.events)) })
                 });
                 pruned.await.unwrap();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use deft_store::prelude::*;
 use deft_store::{RunFilter, Sqlite, SqliteOptions};
 
-use crate::support::{admit, bulky, start, wish};
+use crate::support::{admit, bulky, claim_request, start};
 
 /// The variable with the path of the file for the other process. Only the test below sets it.
 const FILE: &str = "DEFT_STORE_TEST_FILE";
@@ -20,7 +20,7 @@ fn open(path: &Path) -> Arc<Sqlite> {
 /// Claims runs until none is due.
 async fn claim_all(store: Arc<Sqlite>, owner: String) -> Vec<String> {
     let mut claimed = Vec::new();
-    while let Some(run) = store.claim(wish(&owner)).await.unwrap() {
+    while let Some(run) = store.claim(claim_request(&owner)).await.unwrap() {
         claimed.push(run.run.id.to_string());
     }
     claimed

@@ -71,7 +71,7 @@ pub(crate) async fn start(store: &dyn Store, run: &str) -> Lease {
     }
 }
 
-pub(crate) fn wish(owner: &str) -> Claim {
+pub(crate) fn claim_request(owner: &str) -> Claim {
     Claim {
         owner: owner.to_owned(),
         now: at(10),

@@ -91,13 +91,13 @@ async fn the_newest_run_comes_back_with_its_events() {
         .lines(TrashItem::Runs(vec![run.clone()]))
         .await
         .unwrap();
-    let wish = Prune {
+    let prune = Prune {
         before: at(100),
         now: at(100),
         limit: 9,
         only_count: false,
     };
-    assert_eq!(store.prune(wish).await.unwrap().runs.len(), 1);
+    assert_eq!(store.prune(prune).await.unwrap().runs.len(), 1);
     assert_eq!(store.restore(lines).await.unwrap(), 1);
     assert_eq!(store.run(&run).await.unwrap(), row);
     assert_eq!(store.events(Some(&run), 0, 9).await.unwrap(), events);

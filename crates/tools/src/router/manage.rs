@@ -345,12 +345,12 @@ impl Router {
         let mut failed = Vec::new();
         loop {
             let found = name.is_some_and(|name| self.knows(name));
-            let patience = if found {
+            let timeout = if found {
                 FURTHER_SERVERS_TIMEOUT
             } else {
                 FOREVER
             };
-            match tokio::time::timeout(patience, asked.join_next()).await {
+            match tokio::time::timeout(timeout, asked.join_next()).await {
                 Ok(Some(Ok((name, Err(failure))))) => failed.push((name, failure)),
                 Ok(Some(_)) => {}
                 Ok(None) => return failed,

@@ -21,7 +21,11 @@ impl Session {
         let attached = attach(text, &folder, home.as_deref())?;
         if !attached.files.is_empty() {
             let line = format!("attached {}", list(&attached.files));
-            self.note(StyledText::paint("2", &line, self.company.view.color()));
+            self.note(StyledText::paint(
+                "2",
+                &line,
+                self.participants.view.color(),
+            ));
         }
         Ok(attached.text)
     }
@@ -59,7 +63,7 @@ impl Session {
 
     pub(super) async fn undo(&mut self) -> Done<()> {
         let undone = match &self.conversation {
-            Some(id) => self.company.talk.undo(id).await?,
+            Some(id) => self.participants.talk.undo(id).await?,
             None => None,
         };
         let Some(undone) = undone else {
@@ -87,8 +91,8 @@ impl Session {
         let model = self.next_model(&models);
         let status = model.map_or(String::new(), |model| self.status_of(model));
         if status != self.status && !status.is_empty() {
-            let line = StyledText::paint("2", &status, self.company.view.color());
-            self.company.view.tell(line);
+            let line = StyledText::paint("2", &status, self.participants.view.color());
+            self.participants.view.tell(line);
         }
         self.status = status;
         Ok(())
@@ -109,7 +113,7 @@ impl Session {
     }
 
     async fn models(&self) -> Done<Vec<ChatModel>> {
-        self.company.talk.models(self.agent.as_deref()).await
+        self.participants.talk.models(self.agent.as_deref()).await
     }
 
     /// Returns the model for the next answer.

@@ -74,11 +74,11 @@ pub(crate) fn run(args: &Chat, global: &Global, output: &Output) -> Done {
     };
     // Deliver pending messages during the chat, which may be long.
     let stays = args.print.is_none() && !args.show_prompt;
-    let carrying = stays.then(|| app.start_delivery());
+    let delivery = stays.then(|| app.start_delivery());
     let done = app.block_on(chat.talk(talk::host(&app), text));
-    carrying
+    delivery
         .into_iter()
-        .for_each(|carrying| app.stop_delivery(carrying));
+        .for_each(|delivery| app.stop_delivery(delivery));
     app.close();
     done
 }
@@ -124,7 +124,7 @@ impl ChatSetup<'_> {
         let speaker = conversation.as_ref().map(|found| found.view.agent.as_str());
         let speaker = self.args.agent.as_deref().or(speaker);
         talk.check_model(speaker).await?;
-        let mut company = TurnParticipants {
+        let mut participants = TurnParticipants {
             talk,
             view,
             asker: prompt.map(|prompt| Arc::new(prompt) as Arc<_>),
@@ -135,9 +135,9 @@ impl ChatSetup<'_> {
         };
         if let Some(text) = text {
             if let Some(found) = &conversation {
-                unanswered::go_on(&mut company, &found.view.id, self.output).await?;
+                unanswered::go_on(&mut participants, &found.view.id, self.output).await?;
             }
-            return once::say(&mut company, say(text), self.output).await;
+            return once::say(&mut participants, say(text), self.output).await;
         }
         if self.output.json {
             return Err(Failure::input(
@@ -147,13 +147,13 @@ impl ChatSetup<'_> {
             .hint("send one message with `-p TEXT --json`"));
         }
         let resumed = conversation.map(|found| found.view.id);
-        self.session(company, resumed).await
+        self.session(participants, resumed).await
     }
 
-    async fn session(self, company: TurnParticipants, resumed: Option<String>) -> Done {
+    async fn session(self, participants: TurnParticipants, resumed: Option<String>) -> Done {
         let terminal = io::stdin().is_terminal();
         let mut session = Session {
-            company,
+            participants,
             conversation: None,
             agent: self.args.agent.clone(),
             usage: ChatUsage::default(),
@@ -170,15 +170,15 @@ impl ChatSetup<'_> {
         let lines: Box<dyn Lines> = if terminal {
             self.output.note("`/help` lists commands, ctrl-d ends");
             let mut terminal = Terminal::open(&self.home.path, self.output.styles_stderr())?;
-            session.company.view.print_with(terminal.printer());
-            session.company.view.hide_typing();
+            session.participants.view.print_with(terminal.printer());
+            session.participants.view.hide_typing();
             session.show_status().await?;
             Box::new(terminal)
         } else {
             Box::new(PipedLines)
         };
         let done = session.run(lines).await;
-        session.company.view.print_with(None);
+        session.participants.view.print_with(None);
         done?;
         if let (Some(id), true) = (&session.conversation, terminal) {
             self.output

@@ -38,26 +38,29 @@ fn join(given: &str, piped: &str) -> Done<String> {
 
 /// Sends one message and prints the answer. Only the answer goes to stdout.
 pub(super) async fn say(
-    company: &mut TurnParticipants,
+    participants: &mut TurnParticipants,
     say: NewChatMessage,
     output: &Output,
 ) -> Done {
     let calls = Arc::new(Mutex::new(CallLog::default()));
-    let (heard, view) = (Arc::clone(&calls), Arc::clone(&company.view));
+    let (call_log, view) = (Arc::clone(&calls), Arc::clone(&participants.view));
     let show = !output.json;
     let listener = Arc::new(move |live: Live| {
-        heard.lock().record(&live);
+        call_log.lock().record(&live);
         // Streamed text may be discarded, but stdout cannot be undone: print the text at the end.
         let later = matches!(live, Live::Text(_) | Live::Again);
         if show && !later {
             view.show_live(live);
         }
     });
-    let mut said = match company.run_turn(TurnRequest::Say(say), listener).await? {
+    let mut said = match participants
+        .run_turn(TurnRequest::Say(say), listener)
+        .await?
+    {
         TurnEnd::Said(said) => said,
         TurnEnd::Left => return Ok(ExitCode::from(Exit::Interrupted)),
     };
-    company.view.leave();
+    participants.view.leave();
     let calls = std::mem::take(&mut *calls.lock());
     said.calls = calls.into_calls();
     print(&said, output)?;

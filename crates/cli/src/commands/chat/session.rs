@@ -22,7 +22,7 @@ const RESUMED_MESSAGES: usize = 4;
 
 /// A chat.
 pub(super) struct Session {
-    pub company: TurnParticipants,
+    pub participants: TurnParticipants,
     pub conversation: Option<String>,
     pub agent: Option<String>,
     /// The usage of the chat so far.
@@ -122,17 +122,17 @@ impl Session {
             text: self.with_files(text)?,
             key: None,
             answer_to: None,
-            alone: self.company.asker.is_none(),
+            alone: self.participants.asker.is_none(),
             model: self.model.clone(),
             origin: runs::caller_origin(),
         };
         self.answer(TurnRequest::Say(say)).await
     }
 
-    async fn answer(&mut self, wish: TurnRequest) -> Done<()> {
-        match self.company.turn(wish).await? {
+    async fn answer(&mut self, request: TurnRequest) -> Done<()> {
+        match self.participants.turn(request).await? {
             TurnEnd::Said(said) => {
-                self.company.view.end(&said);
+                self.participants.view.end(&said);
                 self.conversation = Some(said.conversation.clone());
                 self.usage.add(&said.usage);
                 self.last = Some(*said);
@@ -144,17 +144,22 @@ impl Session {
 
     /// Completes unanswered messages before the next one is sent.
     async fn catch_up(&mut self, conversation: &str) -> Done<()> {
-        for open in self.company.talk.unanswered_messages(conversation).await? {
+        for open in self
+            .participants
+            .talk
+            .unanswered_messages(conversation)
+            .await?
+        {
             self.note(unanswered::describe(&open));
             if unanswered::can_resume(&open) {
-                self.answer(TurnRequest::GoOn(open.run)).await?;
+                self.answer(TurnRequest::Resume(open.run)).await?;
             }
         }
         Ok(())
     }
 
     async fn skills(&self) -> Done<()> {
-        let skills = self.company.talk.skills(self.agent.as_deref()).await?;
+        let skills = self.participants.talk.skills(self.agent.as_deref()).await?;
         if skills.is_empty() {
             self.note("no skills");
             return Ok(());
@@ -169,7 +174,7 @@ impl Session {
 
     async fn cost(&self) -> Done<()> {
         self.note(format!("this chat: {}", describe_usage(&self.usage)));
-        let today = self.company.talk.spending().await?;
+        let today = self.participants.talk.spending().await?;
         if let Some(all) = today
             .scopes
             .iter()
@@ -191,7 +196,7 @@ impl Session {
             return Ok(());
         };
         let run = said.run;
-        self.company.talk.stop(&run, "/stop").await?;
+        self.participants.talk.stop(&run, "/stop").await?;
         self.note(format!("run {run} is stopped"));
         Ok(())
     }
@@ -203,15 +208,17 @@ impl Session {
 
     /// Switches to another conversation and shows its last messages.
     pub(super) async fn resume(&mut self, id: &str) -> Done<()> {
-        let found = super::archive::find(&*self.company.talk, id).await?.view;
-        let messages = self.company.talk.messages(&found.id).await?;
+        let found = super::archive::find(&*self.participants.talk, id)
+            .await?
+            .view;
+        let messages = self.participants.talk.messages(&found.id).await?;
         let spoken = spoken_messages(&messages);
         self.show(&spoken[spoken.len().saturating_sub(RESUMED_MESSAGES)..]);
         self.note(format!("resuming {}: {}", found.id, visible(&found.title)));
         self.begin();
         self.conversation = Some(found.id.clone());
         self.agent = Some(found.agent);
-        self.model = self.company.talk.chosen_model(&found.id).await?;
+        self.model = self.participants.talk.chosen_model(&found.id).await?;
         self.catch_up(&found.id).await
     }
 
@@ -220,18 +227,18 @@ impl Session {
             self.note("no messages yet");
             return Ok(());
         };
-        let messages = self.company.talk.messages(id).await?;
+        let messages = self.participants.talk.messages(id).await?;
         self.show(&spoken_messages(&messages));
         Ok(())
     }
 
     fn show(&self, lines: &[&ChatMessage]) {
-        let color = self.company.view.color();
+        let color = self.participants.view.color();
         for line in lines {
             let at = short(line.at, jiff::Timestamp::now(), &self.zone);
             let who = format!("{}  {at}", line.role.word());
             self.note(StyledText::paint("2", &who, color));
-            self.company.view.show(&line.text);
+            self.participants.view.show(&line.text);
         }
     }
 
@@ -245,7 +252,7 @@ impl Session {
                 ));
             }
             Some(name) => {
-                self.company.talk.check_agent(name).await?;
+                self.participants.talk.check_agent(name).await?;
                 self.begin();
                 self.agent = Some(name.to_owned());
                 self.note(format!(
@@ -262,13 +269,13 @@ impl Session {
             self.note("give the words to search for: `/search WORDS`");
             return Ok(());
         }
-        let found = self.company.talk.search(words, 10).await?;
+        let found = self.participants.talk.search(words, 10).await?;
         self.note(super::archive::hits(&found, &self.zone).trim_end());
         Ok(())
     }
 
     pub(super) fn note(&self, text: impl Into<StyledText>) {
-        self.company.view.note(text);
+        self.participants.view.note(text);
     }
 }
 

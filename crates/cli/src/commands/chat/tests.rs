@@ -88,7 +88,7 @@ fn world(live: bool) -> World {
         },
     };
     let (stop, stops) = unbounded_channel();
-    let company = TurnParticipants {
+    let participants = TurnParticipants {
         talk: fake.clone(),
         view: Arc::new(View::new(look)),
         asker: None,
@@ -98,7 +98,7 @@ fn world(live: bool) -> World {
         home: PathBuf::new(),
     };
     let session = Session {
-        company,
+        participants,
         conversation: None,
         agent: None,
         usage: ChatUsage::default(),
@@ -150,7 +150,7 @@ async fn an_answer_is_written_as_it_comes_and_once() {
 #[test]
 fn lines_from_elsewhere_tear_nothing() {
     let world = world(false);
-    let view = &world.session.company.view;
+    let view = &world.session.participants.view;
     view.begin();
     view.insert_line("one");
     view.show_live(Live::Text("That ".to_owned()));
@@ -257,7 +257,7 @@ async fn questions_are_asked_and_wait_without_a_person() {
     assert_eq!(*world.fake.stopped.lock().unwrap(), ["run_1 by /stop"]);
 
     let yes = Arc::new(Yes::default());
-    world.session.company.asker = Some(yes.clone());
+    world.session.participants.asker = Some(yes.clone());
     world.fake.then([FakeAction::Ask("delete it?")], "done: ");
     let shown = chat(&mut world, &["delete it"]).await;
     assert!(shown.ends_with("done: yes"), "{shown}");
@@ -435,14 +435,14 @@ async fn what_is_planned_needs_a_daemon() {
         ("log", false, false),
     ] {
         let mut world = world(false);
-        world.session.company.is_up = if up { |_| true } else { |_| false };
+        world.session.participants.is_up = if up { |_| true } else { |_| false };
         world.fake.then(call(tool, json!({}), true), "Done.");
         let shown = chat(&mut world, &["Remind me"]).await;
         let line = "no daemon is running";
         assert_eq!(shown.contains(line), told, "{tool} {up}: {shown}");
     }
     let mut world = world(false);
-    world.session.company.is_up = |_| false;
+    world.session.participants.is_up = |_| false;
     world
         .fake
         .then(call("memory_store_skill", json!({}), false), "No.");

@@ -66,7 +66,7 @@ pub(super) enum TurnRequest {
     /// A new message.
     Say(NewChatMessage),
     /// An earlier message whose answer is in progress or was interrupted.
-    GoOn(RunId),
+    Resume(RunId),
 }
 
 /// How a turn ended.
@@ -92,26 +92,26 @@ pub(super) struct TurnParticipants {
 impl TurnParticipants {
     /// Sends a message and shows the answer. The first request to stop cancels the run; the second one leaves
     /// without waiting for its end.
-    pub(super) async fn turn(&mut self, wish: TurnRequest) -> Done<TurnEnd> {
+    pub(super) async fn turn(&mut self, request: TurnRequest) -> Done<TurnEnd> {
         let view = Arc::clone(&self.view);
-        self.run_turn(wish, Arc::new(move |live| view.show_live(live)))
+        self.run_turn(request, Arc::new(move |live| view.show_live(live)))
             .await
     }
 
     /// Like [`Self::turn`], with another listener.
     pub(super) async fn run_turn(
         &mut self,
-        wish: TurnRequest,
+        request: TurnRequest,
         listener: Listener,
     ) -> Done<TurnEnd> {
         self.stops.clear();
-        let (planned, heard) = (Arc::new(AtomicBool::new(false)), listener);
+        let (planned, listener_of_turn) = (Arc::new(AtomicBool::new(false)), listener);
         let notes = Arc::clone(&planned);
         let listener: Listener = Arc::new(move |live| {
             if plans(&live) {
                 notes.store(true, Ordering::Relaxed);
             }
-            heard(live);
+            listener_of_turn(live);
         });
         let admitted = Arc::new(OnceLock::new());
         let attention = Attention {
@@ -120,9 +120,9 @@ impl TurnParticipants {
             admitted: Some(Arc::clone(&admitted)),
             ..Attention::default()
         };
-        let mut work = match wish {
+        let mut work = match request {
             TurnRequest::Say(say) => self.talk.say(say, attention, listener),
-            TurnRequest::GoOn(run) => self.talk.go_on(run, attention, listener),
+            TurnRequest::Resume(run) => self.talk.go_on(run, attention, listener),
         };
         let mut tick = tokio::time::interval(TURN);
         let mut stopping = false;

@@ -42,18 +42,18 @@ pub(super) fn describe(open: &UnansweredMessage) -> String {
 
 /// Resumes all unanswered messages for a script, printing only a note for each.
 pub(super) async fn go_on(
-    company: &mut TurnParticipants,
+    participants: &mut TurnParticipants,
     conversation: &str,
     output: &Output,
 ) -> Done<()> {
-    for open in company.talk.unanswered_messages(conversation).await? {
+    for open in participants.talk.unanswered_messages(conversation).await? {
         output.note(&describe(&open));
         if can_resume(&open) {
-            let unheard = Arc::new(|_| {});
-            company
-                .run_turn(TurnRequest::GoOn(open.run), unheard)
+            let ignore = Arc::new(|_| {});
+            participants
+                .run_turn(TurnRequest::Resume(open.run), ignore)
                 .await?;
-            company.view.leave();
+            participants.view.leave();
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ fn options(args: &McpInstall) -> InstallOptions {
             ScopeName::Project => HostScope::Project,
         },
         name: args.name.clone(),
-        wish: match (args.remove, args.http) {
+        action: match (args.remove, args.http) {
             (true, _) => InstallAction::Remove,
             (false, true) => InstallAction::Url,
             (false, false) => InstallAction::Program,

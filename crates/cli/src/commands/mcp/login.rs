@@ -29,8 +29,8 @@ pub(super) fn run(args: &McpLogin, global: &Global, output: &Output) -> Done {
         let sign_in = SignIn::begin(&workspace, &args.name, &args.scopes).await?;
         let opened = !args.no_browser && open_in_browser(sign_in.url());
         show(sign_in.url(), opened);
-        let patience = args.timeout.unwrap_or(SIGN_IN_TIMEOUT);
-        let waiting = sign_in.wait(patience, read_pasted_address(!opened && !global.no_input));
+        let timeout = args.timeout.unwrap_or(SIGN_IN_TIMEOUT);
+        let waiting = sign_in.wait(timeout, read_pasted_address(!opened && !global.no_input));
         let waited = tokio::select! {
             waited = waiting => waited?,
             _ = tokio::signal::ctrl_c() => return Err(interrupted_failure()),

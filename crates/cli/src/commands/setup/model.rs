@@ -1,7 +1,7 @@
 //! Choice and test of the model during setup.
 
 use deft_service::setup::{
-    self, KEY_PROVIDERS, KeyProvider, ModelCandidate, ModelChoice, ModelWish,
+    self, KEY_PROVIDERS, KeyProvider, ModelCandidate, ModelChoice, ModelPreferences,
 };
 use deft_wire::setup::{ModelTest, SetupFindings, SetupModel};
 
@@ -14,12 +14,12 @@ use crate::terminal::{Stream, StyledText};
 impl SetupRun<'_> {
     /// Chooses, tests and configures the model for agents. A configured model that works is kept.
     pub(super) fn set_up_model(&self, found: &SetupFindings) -> Done<Option<SetupModel>> {
-        let wish = ModelWish {
+        let preferences = ModelPreferences {
             provider: self.args.provider.clone(),
             model: self.args.model.clone(),
             base_url: self.args.base_url.clone(),
         };
-        if wish.is_empty()
+        if preferences.is_empty()
             && let Some(model) = setup::configured_model(&self.workspace)?
         {
             let model = self.test(model)?;
@@ -29,21 +29,23 @@ impl SetupRun<'_> {
         }
         let candidates = setup::candidates(&self.workspace, &self.machine, found)?;
         match &self.questions {
-            Some(questions) if wish.is_empty() => self.ask_until_it_answers(questions, &candidates),
-            Some(questions) => match setup::provider_without_key(&candidates, &wish) {
-                Some(provider) => self.ask_missing_key(questions, provider, &wish),
-                None => self.use_wish(&candidates, &wish),
+            Some(questions) if preferences.is_empty() => {
+                self.ask_until_it_answers(questions, &candidates)
+            }
+            Some(questions) => match setup::provider_without_key(&candidates, &preferences) {
+                Some(provider) => self.ask_missing_key(questions, provider, &preferences),
+                None => self.apply_preferences(&candidates, &preferences),
             },
-            None => self.use_wish(&candidates, &wish),
+            None => self.apply_preferences(&candidates, &preferences),
         }
     }
 
-    fn use_wish(
+    fn apply_preferences(
         &self,
         candidates: &[ModelCandidate],
-        wish: &ModelWish,
+        preferences: &ModelPreferences,
     ) -> Done<Option<SetupModel>> {
-        match setup::choose(candidates, wish)? {
+        match setup::choose(candidates, preferences)? {
             Some(choice) => self.use_model(&choice).map(Some),
             None => self.show_none(),
         }
@@ -54,9 +56,9 @@ impl SetupRun<'_> {
         &self,
         questions: &Questions,
         provider: &KeyProvider,
-        wish: &ModelWish,
+        preferences: &ModelPreferences,
     ) -> Done<Option<SetupModel>> {
-        let empty = match wish.base_url {
+        let empty = match preferences.base_url {
             Some(_) => ", empty if the server needs none",
             None => "",
         };
@@ -64,7 +66,7 @@ impl SetupRun<'_> {
         let Some(key) = questions.hidden_text(&question)? else {
             return self.show_none();
         };
-        let model = match &wish.model {
+        let model = match &preferences.model {
             Some(model) => Some(model.clone()),
             None => questions.text("Model:", provider.model)?,
         };
@@ -72,7 +74,7 @@ impl SetupRun<'_> {
             return self.show_none();
         };
         let choice = setup::choose_with_key(&self.machine, provider, &model, &key);
-        self.use_model(&choice.at_address(wish)?).map(Some)
+        self.use_model(&choice.at_address(preferences)?).map(Some)
     }
 
     fn ask_until_it_answers(

@@ -64,13 +64,13 @@ impl Keyboard {
         Ok(keyboard)
     }
 
-    /// Waits for a key. Returns `None` after `patience`.
-    pub(super) fn next(&mut self, patience: Duration) -> Option<Key> {
+    /// Waits for a key. Returns `None` after `timeout`.
+    pub(super) fn next(&mut self, timeout: Duration) -> Option<Key> {
         if let Some(key) = self.typed.pop_front() {
             return Some(key);
         }
         let stdin = io::stdin();
-        let timeout = Timespec::try_from(patience).ok();
+        let timeout = Timespec::try_from(timeout).ok();
         let mut ready = [
             PollFd::new(&stdin, PollFlags::IN),
             PollFd::new(&self.signals, PollFlags::IN),

@@ -53,11 +53,11 @@ fn no_reply_has_a_permission_for_pages() {
     let api = Api::find(&world);
     let own = format!("http://{}", api.address);
     let ask = |method: &str, origin: &str| {
-        let wish = [
+        let headers = [
             ("Origin", origin),
             ("Access-Control-Request-Method", "POST"),
         ];
-        let reply = api.send(method, "/api/v1/runs", &wish, b"");
+        let reply = api.send(method, "/api/v1/runs", &headers, b"");
         let mut names = reply.headers.iter().map(|(name, _)| name);
         let has_permission = names.any(|name| name.to_lowercase().starts_with("access-control-"));
         assert!(!has_permission, "{method} {origin}: {reply:?}");

@@ -144,7 +144,7 @@ impl Chaos {
             if times > 1 + wished {
                 report
                     .doubled
-                    .push(format!("{key}: {times} times, {wished} by wish"));
+                    .push(format!("{key}: {times} times, {wished} by request"));
             } else {
                 report.repeated_by_wish += times - 1;
             }

@@ -172,8 +172,8 @@ impl Conversations for Memory {
 }
 
 impl Ledger for Memory {
-    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult> {
-        self.write(|state| state.reserve(lease, wish))
+    fn reserve(&self, lease: &Lease, request: Reserve) -> Answer<'_, ReservationResult> {
+        self.write(|state| state.reserve(lease, request))
     }
 
     fn list_spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {

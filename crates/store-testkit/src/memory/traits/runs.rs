@@ -15,8 +15,8 @@ impl RunQueue for Memory {
         self.write(|state| state.admit(run))
     }
 
-    fn claim(&self, wish: Claim) -> Answer<'_, Option<ClaimedRun>> {
-        self.write(|state| Ok(state.claim(wish)))
+    fn claim(&self, request: Claim) -> Answer<'_, Option<ClaimedRun>> {
+        self.write(|state| Ok(state.claim(request)))
     }
 
     fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, AppendResult> {
@@ -110,8 +110,8 @@ impl RunHistory for Memory {
 }
 
 impl Store for Memory {
-    fn prune(&self, wish: Prune) -> Answer<'_, PruneResult> {
-        self.write(|state| Ok(state.prune(&wish)))
+    fn prune(&self, request: Prune) -> Answer<'_, PruneResult> {
+        self.write(|state| Ok(state.prune(&request)))
     }
 
     fn version(&self) -> Answer<'_, u64> {

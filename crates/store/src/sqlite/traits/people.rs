@@ -178,10 +178,10 @@ impl Conversations for Sqlite {
 }
 
 impl Ledger for Sqlite {
-    fn reserve(&self, lease: &Lease, wish: Reserve) -> Answer<'_, ReservationResult> {
+    fn reserve(&self, lease: &Lease, request: Reserve) -> Answer<'_, ReservationResult> {
         let lease = lease.clone();
         self.writer
-            .write(move |db| ledger::reserve(db, &lease, &wish))
+            .write(move |db| ledger::reserve(db, &lease, &request))
     }
 
     fn list_spent(&self, filter: SpentFilter) -> Answer<'_, Vec<SpentRow>> {

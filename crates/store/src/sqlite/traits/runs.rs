@@ -17,8 +17,8 @@ impl RunQueue for Sqlite {
         self.writer.write(move |db| admit::admit(db, &run))
     }
 
-    fn claim(&self, wish: Claim) -> Answer<'_, Option<ClaimedRun>> {
-        self.writer.write(move |db| claim::claim(db, &wish))
+    fn claim(&self, request: Claim) -> Answer<'_, Option<ClaimedRun>> {
+        self.writer.write(move |db| claim::claim(db, &request))
     }
 
     fn append(&self, lease: &Lease, batch: Batch) -> Answer<'_, AppendResult> {
@@ -123,11 +123,11 @@ impl RunHistory for Sqlite {
 }
 
 impl Store for Sqlite {
-    fn prune(&self, wish: Prune) -> Answer<'_, PruneResult> {
-        if wish.only_count {
-            return self.readers.read(move |db| prune::count(db, &wish));
+    fn prune(&self, request: Prune) -> Answer<'_, PruneResult> {
+        if request.only_count {
+            return self.readers.read(move |db| prune::count(db, &request));
         }
-        self.writer.write(move |db| prune::prune(db, &wish))
+        self.writer.write(move |db| prune::prune(db, &request))
     }
 
     fn trash(&self) -> Option<&dyn Trash> {

@@ -211,7 +211,7 @@ impl Pair {
         };
         let lease = self.leases[place].clone();
         let limits = scopes(bits).into_iter().zip([None, Some(60), Some(90)]);
-        let wish = Reserve {
+        let request = Reserve {
             key: format!("k{key}"),
             scopes: limits
                 .map(|(scope, tokens)| Limit {
@@ -229,7 +229,9 @@ impl Pair {
             },
             at: self.now(),
         };
-        let _answer = self.same(|store| store.reserve(&lease, wish.clone())).await;
+        let _answer = self
+            .same(|store| store.reserve(&lease, request.clone()))
+            .await;
     }
 
     pub(super) async fn compare_mind(&self) {
