@@ -169,8 +169,8 @@ impl Agents {
         };
         let facts = self.store().facts(filter).await;
         let facts = read_or_log(facts, "the facts for a prompt").unwrap_or_default();
-        let told = facts.into_iter().filter(is_told);
-        told.take(MAX_FACTS).map(|row| row.fact.text).collect()
+        let shown = facts.into_iter().filter(is_told);
+        shown.take(MAX_FACTS).map(|row| row.fact.text).collect()
     }
 }
 

@@ -61,12 +61,12 @@ impl Agents {
             let here = conversation_of(run).is_ok_and(|id| id.is_none_or(|id| id == conversation));
             other && here
         };
-        let told: Vec<&RunRow> = runs.iter().filter(is_told).collect();
+        let shown: Vec<&RunRow> = runs.iter().filter(is_told).collect();
         let mut lines: Vec<String> = Vec::new();
-        for run in told.iter().take(MAX_RUNS) {
+        for run in shown.iter().take(MAX_RUNS) {
             lines.push(self.run_state(run).await);
         }
-        if let Some(more) = told.len().checked_sub(MAX_RUNS).filter(|more| *more > 0) {
+        if let Some(more) = shown.len().checked_sub(MAX_RUNS).filter(|more| *more > 0) {
             lines.push(format!("- … and {more} more"));
         }
         let text = lines.join("\n");

@@ -328,11 +328,11 @@ impl Inner {
     fn prepared_event(&self, fire: &Fire, nonce: &str) -> Vec<NewEvent> {
         let reused = fire.parent.as_ref().map(|parent| parent.reused.clone());
         let reused = reused.unwrap_or_default();
-        let told = fire.workspace_uri.is_some()
+        let has_context = fire.workspace_uri.is_some()
             || fire.check_failed.is_some()
             || fire.authority.is_some()
             || !fire.origin.is_unknown();
-        if reused.is_empty() && !told {
+        if reused.is_empty() && !has_context {
             return Vec::new();
         }
         let prepared = Event::Prepared(RunPreparation {

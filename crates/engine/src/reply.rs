@@ -124,8 +124,8 @@ pub fn question_key(approval: &str) -> String {
 /// Formats the arguments of the call, unless the question contains them already.
 fn args(question: &Question) -> String {
     let args = question.operation.args.as_ref();
-    let told = |args: &&Value| !has_arguments(&question.message, args);
-    let Some(args) = args.filter(told) else {
+    let is_new = |args: &&Value| !has_arguments(&question.message, args);
+    let Some(args) = args.filter(is_new) else {
         return String::new();
     };
     let args = serde_json::to_string_pretty(args).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Short summaries of runs: for notices, and for the summary of the last run in a skill's row. The full
 //! result stays with the run.
 //!
-//! Not here: who is told, and when.
+//! Not here: who is notified, and when.
 
 use deft_model::clip;
 use deft_workflow::RunEnd;
@@ -36,8 +36,8 @@ fn words(value: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         Value::Array(items) => list(items),
         Value::Object(map) => {
-            let told = |key: &&str| map.get(*key).is_some_and(Value::is_string);
-            let known = TEXTS.iter().find(|key| told(key));
+            let has_text = |key: &&str| map.get(*key).is_some_and(Value::is_string);
+            let known = TEXTS.iter().find(|key| has_text(key));
             match (known, map.len()) {
                 (Some(key), _) => map.get(*key).and_then(words),
                 (None, 1) => map.values().next().and_then(words),

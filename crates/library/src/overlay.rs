@@ -227,7 +227,7 @@ fn combine(file: &Skill, changed: Skill, fields: &[&String]) -> Skill {
 /// Returns a skill in the fields of a record. Steps that no record can hold are replaced by the description
 /// of the skill.
 pub fn fields(skill: &Skill) -> Object {
-    let told = || {
+    let as_instructions = || {
         let prose = match skill.description.trim() {
             "" => &skill.name,
             _ => &skill.description,
@@ -237,7 +237,7 @@ pub fn fields(skill: &Skill) -> Object {
             ..skill.clone()
         })
     };
-    let mut fields = match render::record(skill).or_else(told) {
+    let mut fields = match render::record(skill).or_else(as_instructions) {
         Some(Value::Object(fields)) => fields,
         _ => Object::new(),
     };

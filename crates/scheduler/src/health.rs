@@ -80,9 +80,9 @@ struct Problem {
     /// The server that the problem is about.
     #[serde(default)]
     server: Option<String>,
-    /// Whether a report has told people about it.
-    told: bool,
-    /// Whether another notice has told people about it.
+    /// Whether a report has notified people about it.
+    notified: bool,
+    /// Whether another notice has notified people about it.
     #[serde(skip)]
     known: bool,
 }
@@ -195,7 +195,7 @@ impl Scheduler {
                 message: check.message,
                 hint: check.hint,
                 server: server.filter(|_| check.id == SERVERS),
-                told: false,
+                notified: false,
                 known,
             };
             bad.insert(key, problem);
@@ -258,16 +258,16 @@ fn compare(last: &BTreeMap<String, Problem>, bad: &mut BTreeMap<String, Problem>
     let mut changes = Changes::default();
     for (key, problem) in bad.iter_mut() {
         match last.get(key) {
-            Some(before) => problem.told = before.told,
+            Some(before) => problem.notified = before.notified,
             None if problem.known => {}
             None => {
-                problem.told = true;
+                problem.notified = true;
                 changes.new.push(problem.clone());
             }
         }
     }
     let solved = last.iter();
-    let solved = solved.filter(|(key, problem)| problem.told && !bad.contains_key(*key));
+    let solved = solved.filter(|(key, problem)| problem.notified && !bad.contains_key(*key));
     changes
         .solved
         .extend(solved.map(|(_, problem)| problem.clone()));

@@ -57,10 +57,10 @@ struct Health {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Loss {
     since: Timestamp,
-    told: LossAlert,
+    alert: LossAlert,
 }
 
-/// Who has told people about an outage.
+/// Who has notified people about an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum LossAlert {
@@ -197,14 +197,14 @@ impl Scheduler {
             Err(failure) => {
                 health.silent = health.silent.saturating_add(1);
                 if health.lost.is_none() && health.silent >= SILENT {
-                    let told = LossAlert::NotYet;
-                    health.lost = Some(Loss { since: now, told });
+                    let alert = LossAlert::NotYet;
+                    health.lost = Some(Loss { since: now, alert });
                     self.keep_health(&key, &health).await?;
                 }
                 if let Some(loss) = &mut health.lost
-                    && loss.told == LossAlert::NotYet
+                    && loss.alert == LossAlert::NotYet
                 {
-                    loss.told = self.tell_lost(server, &failure, loss.since, now).await?;
+                    loss.alert = self.tell_lost(server, &failure, loss.since, now).await?;
                 }
             }
         }
@@ -254,7 +254,7 @@ impl Scheduler {
     ) -> Result<(), Error> {
         let names = names(&server.models);
         tracing::info!(model = %names, "the server of a model answers again");
-        if loss.told == LossAlert::Here {
+        if loss.alert == LossAlert::Here {
             let since =
                 deft_schedule::day_and_time(loss.since, now, &self.engine.base().host_zone());
             let title = format!("{names}: answering again");

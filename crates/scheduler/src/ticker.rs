@@ -212,7 +212,7 @@ impl Scheduler {
             let begun = scheduler
                 .fire_slot(&row, coming, &pool.attention, permit.is_some())
                 .await;
-            let (told, begun) = match begun {
+            let (fired_result, begun) = match begun {
                 Ok(SlotStart::Leased(run, mut begun)) => {
                     begun.skill = Some(Arc::clone(&row));
                     begun.permit = permit.take();
@@ -221,7 +221,7 @@ impl Scheduler {
                 Ok(SlotStart::Stored(fired)) => (Ok(fired), None),
                 Err(error) => (Err(error), None),
             };
-            drop(stored.send(told.map(|fired| (fired, step))));
+            drop(stored.send(fired_result.map(|fired| (fired, step))));
             if let Some(begun) = begun {
                 match scheduler.engine.drive_leased(begun, pool.attention).await {
                     Ok(driven) => log_lines::log_end(&scheduler.engine, driven.run()).await,

@@ -72,11 +72,11 @@ impl Machine {
                 text,
                 ..
             } => {
-                let told = CallEnd::TextReply {
+                let end = CallEnd::TextReply {
                     how: *how,
                     text: text.clone(),
                 };
-                self.record_text(agent, (*turn, *call), told)
+                self.record_text(agent, (*turn, *call), end)
             }
             EventKind::Question {
                 turn,
@@ -216,7 +216,7 @@ impl Machine {
         &mut self,
         address: &Address,
         at: (u32, u32),
-        told: CallEnd,
+        end: CallEnd,
     ) -> Result<(), Divergence> {
         let open = |state: &CallState| {
             matches!(
@@ -224,7 +224,7 @@ impl Machine {
                 CallState::Pending | CallState::Answered { yes: false, .. }
             )
         };
-        self.call(address, at, open)?.state = CallState::Ended(told);
+        self.call(address, at, open)?.state = CallState::Ended(end);
         Ok(())
     }
 

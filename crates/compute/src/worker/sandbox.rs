@@ -68,16 +68,16 @@ pub(super) fn strip() -> Result<(), String> {
     }
     close_from(3);
     clear_environment();
-    let told = |error: rustix::io::Errno| error.to_string();
-    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(told)?;
-    limit(Resource::Core, 0).map_err(told)?;
+    let to_text = |error: rustix::io::Errno| error.to_string();
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(to_text)?;
+    limit(Resource::Core, 0).map_err(to_text)?;
     let hard = getrlimit(Resource::Stack).maximum;
     let soft = STACK_BYTES.min(hard.unwrap_or(u64::MAX));
     let stack = Rlimit {
         current: Some(soft),
         maximum: hard,
     };
-    setrlimit(Resource::Stack, stack).map_err(told)
+    setrlimit(Resource::Stack, stack).map_err(to_text)
 }
 
 /// State prepared once in the zygote for all children.
@@ -85,7 +85,7 @@ pub(super) struct Guard {
     /// The address space of the loaded interpreter, in bytes.
     base_bytes: u64,
     /// The file from which the kernel reports it; must be opened before files are denied.
-    told: Option<File>,
+    statm: Option<File>,
     filter: Option<BpfProgram>,
     isolation: Isolation,
     zygote: Option<Pid>,
@@ -96,7 +96,7 @@ impl Guard {
     /// children.
     pub(super) fn prepare() -> Guard {
         // Opened first, because no file can be opened later.
-        let told = File::open("/proc/self/statm").ok();
+        let statm = File::open("/proc/self/statm").ok();
         let no_new_privileges = rustix::thread::set_no_new_privs(true).is_ok();
         let isolation = Isolation {
             seccomp: false,
@@ -105,7 +105,7 @@ impl Guard {
         };
         Guard {
             base_bytes: 0,
-            told,
+            statm,
             filter: filter(),
             isolation,
             zygote: Some(rustix::process::getpid()),
@@ -114,7 +114,7 @@ impl Guard {
 
     /// Measures the current size of the process; the memory limit of a child is added to it.
     pub(super) fn measure(&mut self) {
-        let size = self.told.as_ref().and_then(address_space);
+        let size = self.statm.as_ref().and_then(address_space);
         self.base_bytes = size.unwrap_or(1 << 30);
     }
 
@@ -163,9 +163,9 @@ fn limit(resource: Resource, value: u64) -> rustix::io::Result<()> {
     setrlimit(resource, rule)
 }
 
-fn address_space(told: &File) -> Option<u64> {
+fn address_space(statm: &File) -> Option<u64> {
     let mut bytes = [0; 128];
-    let length = told.read_at(&mut bytes, 0).ok()?;
+    let length = statm.read_at(&mut bytes, 0).ok()?;
     let text = str::from_utf8(bytes.get(..length)?).ok()?;
     let pages: u64 = text.split_whitespace().next()?.parse().ok()?;
     let page = u64::try_from(rustix::param::page_size()).ok()?;

@@ -160,7 +160,7 @@ mod tests {
     /// A call that deft answered itself is listed like one that was made.
     #[test]
     fn what_deft_answered_itself_is_shown() {
-        let told = |call: u32, how: Interpretation| Event::Agent {
+        let interpreted = |call: u32, how: Interpretation| Event::Agent {
             path: Path::from_text("think"),
             event: Box::new(deft_agent::Event {
                 agent: Address::root(),
@@ -175,9 +175,9 @@ mod tests {
         };
         let at = Timestamp::UNIX_EPOCH;
         let events = [
-            (at, told(0, Interpretation::Text)),
-            (at, told(1, Interpretation::Described)),
-            (at, told(2, Interpretation::Refused)),
+            (at, interpreted(0, Interpretation::Text)),
+            (at, interpreted(1, Interpretation::Described)),
+            (at, interpreted(2, Interpretation::Refused)),
         ];
         let shown = json!(calls(&events));
         let statuses: Vec<_> = shown.as_array().into_iter().flatten().collect();

@@ -20,14 +20,14 @@ impl Engine {
             .or_else(|| known.as_ref().map(|row| row.agent.clone()));
         let agent = agent.unwrap_or_else(|| self.inner.options.agent.default.clone());
         let conversation = say.conversation.clone().unwrap_or_default();
-        let told = ChatMessage {
+        let message = ChatMessage {
             message: &say.text,
             attended: !say.alone,
             model: say.model.as_deref(),
         };
         let preview = self
             .agents()
-            .chat_preview(&agent, told, &conversation, None)
+            .chat_preview(&agent, message, &conversation, None)
             .await;
         Ok(show_preview(preview.map_err(Error::Agent)?))
     }

@@ -201,7 +201,7 @@ async fn ask_servers(
     changed: Arc<Notify>,
     checks: Arc<ToolChecks>,
 ) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut unfit = None;
     loop {
         let failed = engine.router().list_servers().await;
@@ -214,17 +214,17 @@ async fn ask_servers(
         for (server, failure) in &failed {
             let news = (server.clone(), failure.message.clone());
             // Log the same problem only once.
-            if !told.contains(&news) {
+            if !reported.contains(&news) {
                 let why = &failure.message;
                 tracing::warn!(%server, %why, hint = failure.hint, "a server does not answer");
             }
         }
-        told = failed
+        reported = failed
             .into_iter()
             .map(|(server, failure)| (server, failure.message))
             .collect();
         let again = async {
-            if told.is_empty() {
+            if reported.is_empty() {
                 std::future::pending::<()>().await;
             }
             tokio::time::sleep(RETRY_INTERVAL).await;

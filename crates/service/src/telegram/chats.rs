@@ -145,14 +145,14 @@ impl Chats {
     pub(super) fn act(&self, press: Press) {
         let chats = self.clone();
         tokio::spawn(async move {
-            let told = match chats.decide(&press).await {
-                Ok(told) => told,
+            let text = match chats.decide(&press).await {
+                Ok(text) => text,
                 Err(failure) => failure.message,
             };
             chats.0.inbox.forget_press(press.id).await;
             if let Some(query) = &press.query {
                 // Telegram only needs this reply to stop the spinner of the button.
-                drop(chats.0.client().answer_press(query, &told).await);
+                drop(chats.0.client().answer_press(query, &text).await);
             }
         });
     }

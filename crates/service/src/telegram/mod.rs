@@ -261,7 +261,7 @@ impl Poll {
 /// Failures to receive updates: each kind is logged once, and delays grow.
 struct PollBackoff {
     pace: Pace,
-    told: Option<String>,
+    reported: Option<String>,
     next: Duration,
 }
 
@@ -269,7 +269,7 @@ impl PollBackoff {
     fn new(pace: Pace) -> Self {
         Self {
             pace,
-            told: None,
+            reported: None,
             next: pace.first,
         }
     }
@@ -277,10 +277,10 @@ impl PollBackoff {
     /// Returns the delay before the next attempt.
     fn wait(&mut self, refused: &SendError) -> Duration {
         let failure = &refused.failure;
-        if self.told.as_ref() != Some(&failure.message) {
+        if self.reported.as_ref() != Some(&failure.message) {
             let (why, hint) = (&failure.message, &failure.hint);
             tracing::warn!(%why, hint, "cannot receive messages of the bot; retrying");
-            self.told = Some(failure.message.clone());
+            self.reported = Some(failure.message.clone());
         }
         let wait = match (refused.retry_after, failure.class) {
             (Some(asked), _) => return asked,
@@ -293,7 +293,7 @@ impl PollBackoff {
     }
 
     fn is_over(&mut self) {
-        if self.told.take().is_some() {
+        if self.reported.take().is_some() {
             tracing::info!("receiving messages of the bot again");
         }
         self.next = self.pace.first;

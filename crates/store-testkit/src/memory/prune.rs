@@ -11,8 +11,8 @@ impl State {
             row.status == RunStatus::Done && row.finished_at.is_some_and(|at| at < request.before)
         };
         let there = (0..self.runs.len()).filter(|n| self.find(&self.runs[*n].row.id) == Some(*n));
-        let told = |row: &RunRow| !self.notes.waits(&row.id);
-        let found = there.filter(|n| old(&self.runs[*n].row) && told(&self.runs[*n].row));
+        let is_delivered = |row: &RunRow| !self.notes.waits(&row.id);
+        let found = there.filter(|n| old(&self.runs[*n].row) && is_delivered(&self.runs[*n].row));
         let found: Vec<usize> = if request.only_count {
             found.collect()
         } else {

@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_commands_are_documented() {
         let document = include_str!("../../../../../docs/chat.md");
-        let told: Vec<String> = document
+        let documented: Vec<String> = document
             .lines()
             .filter_map(|line| Some(line.strip_prefix("| `/")?.split('`').next()?.to_owned()))
             .collect();
@@ -129,7 +129,7 @@ mod tests {
         let known: Vec<String> = known
             .map(|(name, takes, _)| format!("{name} {takes}").trim().replacen('/', "", 1))
             .collect();
-        assert_eq!(told, known);
+        assert_eq!(documented, known);
     }
 
     #[test]
