@@ -39,12 +39,12 @@ impl Agents {
         let run = Some(&brief.run);
         let attended = !is_alone(&brief.run).map_err(|error| failure_of_error(&error))?;
         let model = chosen_model(&brief.run).map_err(|error| failure_of_error(&error))?;
-        let said = ChatMessage {
+        let message = ChatMessage {
             message: &brief.instructions,
             attended,
             model: model.as_deref(),
         };
-        let preview = self.chat_preview(agent, said, conversation, run);
+        let preview = self.chat_preview(agent, message, conversation, run);
         let mut setup = preview.await?.setup;
         setup.limits.max_steps = steps.unwrap_or(setup.limits.max_steps);
         if let Some(inherited) = &brief.authority {

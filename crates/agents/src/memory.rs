@@ -352,12 +352,12 @@ fn transcript(
     conversation: &str,
     rows: &[MessageRow],
 ) -> Result<(Vec<TranscriptMessage>, Option<u64>), Error> {
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     for row in rows {
-        said.extend(transcript_message(row.seq, message_of(conversation, row)?));
+        lines.extend(transcript_message(row.seq, message_of(conversation, row)?));
     }
-    let shown = page(said.iter().cloned());
-    let last = match said.get(shown.len()) {
+    let shown = page(lines.iter().cloned());
+    let last = match lines.get(shown.len()) {
         Some(next) => Some(next.seq.saturating_sub(1)),
         None => rows.last().map(|row| row.seq),
     };

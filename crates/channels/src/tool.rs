@@ -97,10 +97,10 @@ impl ToolChannel {
 
 /// Returns the tool's answer as a receipt. Some tools report errors as text that starts with a cross.
 fn receipt(reply: Reply) -> Result<String, Failure> {
-    let said = reply.text.unwrap_or_else(|| reply.value.to_string());
-    if said.trim_start().starts_with('❌') {
-        let message = format!("`{}` said: {}", reply.tool, said.trim());
+    let text = reply.text.unwrap_or_else(|| reply.value.to_string());
+    if text.trim_start().starts_with('❌') {
+        let message = format!("`{}` said: {}", reply.tool, text.trim());
         return Err(Failure::new(FailureClass::Other, message));
     }
-    Ok(format!("{}: {}", reply.tool, clip(said.trim(), RECEIPT)))
+    Ok(format!("{}: {}", reply.tool, clip(text.trim(), RECEIPT)))
 }

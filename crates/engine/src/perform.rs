@@ -339,8 +339,8 @@ impl Performer {
                 if !output.printed.is_empty() {
                     let (skill, step) = (&*self.skill, &request.path);
                     let trace_id = self.trace_id();
-                    let said = output.printed.trim_end();
-                    tracing::info!(run = %self.run, skill, %step, trace_id, "{said}");
+                    let printed = output.printed.trim_end();
+                    tracing::info!(run = %self.run, skill, %step, trace_id, "{printed}");
                 }
                 Ok(output.value)
             }

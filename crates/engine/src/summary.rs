@@ -62,7 +62,7 @@ fn list(items: &[Value]) -> Option<String> {
 /// Returns one line for each readable value.
 fn fields(map: &deft_model::Object) -> Option<String> {
     let line = |(key, value): (&String, &Value)| {
-        let said = match value {
+        let text = match value {
             Value::Bool(truth) => truth.to_string(),
             other @ (Value::Null
             | Value::Number(_)
@@ -70,7 +70,7 @@ fn fields(map: &deft_model::Object) -> Option<String> {
             | Value::Array(_)
             | Value::Object(_)) => words(other)?,
         };
-        let first = said.lines().next().unwrap_or_default();
+        let first = text.lines().next().unwrap_or_default();
         Some(format!("{key}: {}", clip(first, VALUE)))
     };
     let lines: Vec<String> = map.iter().filter_map(line).collect();
@@ -106,14 +106,14 @@ mod tests {
                 "mails: 2 items\nsent: true\nto: ada",
             ),
         ];
-        for (outputs, said) in cases {
+        for (outputs, text) in cases {
             let finished = RunEnd {
                 outcome: Outcome::Success,
                 outputs: outputs.clone(),
                 error: None,
                 ms: 0,
             };
-            assert_eq!(summary(&finished), said, "{outputs}");
+            assert_eq!(summary(&finished), text, "{outputs}");
         }
     }
 }

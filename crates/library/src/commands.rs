@@ -374,11 +374,11 @@ pub fn handler(skill: &Skill) -> Option<Handler> {
 
 /// Whether a skill only reads: by its policy, else by its tool, else by its name (S2.58).
 pub fn is_read_only(skill: &Skill, router: &Router) -> bool {
-    let said = skill.policy.effects.or_else(|| {
+    let effects = skill.policy.effects.or_else(|| {
         let tool = handler_tool(skill)?;
         router.effects(&tool)
     });
-    said.map_or_else(
+    effects.map_or_else(
         || reads_only(skill.id.as_str()),
         |effects| effects == Effects::None,
     )

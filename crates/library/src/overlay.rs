@@ -90,8 +90,8 @@ impl Overlay {
     /// Returns the changed fields that are in effect.
     fn in_force<'a>(&'a self, file: &'a Object) -> impl Iterator<Item = (&'a String, &'a Value)> {
         let counts = |(key, _): &(&String, &Value)| {
-            let said = file.get(*key).unwrap_or(&Value::Null);
-            self.base.get(*key).unwrap_or(&Value::Null) == said
+            let own = file.get(*key).unwrap_or(&Value::Null);
+            self.base.get(*key).unwrap_or(&Value::Null) == own
         };
         self.changes.iter().filter(counts)
     }
@@ -132,9 +132,9 @@ impl Overlay {
     /// Returns the overlay that turns the file into the `wanted` fields.
     #[must_use]
     pub fn leading_to(&self, file: &Skill, wanted: &Object, moment: &Moment) -> Self {
-        let said = fields(file);
+        let own = fields(file);
         // Fields that deft completes by itself are not changes.
-        let plain = merge(&said, &Object::new(), moment).record;
+        let plain = merge(&own, &Object::new(), moment).record;
         let keys: BTreeSet<&String> = wanted.keys().chain(plain.keys()).collect();
         let mut leading = Self {
             changes: Object::new(),
@@ -147,15 +147,15 @@ impl Overlay {
             }
             let value = |fields: &Object| fields.get(key).cloned().unwrap_or_default();
             leading.changes.insert(key.clone(), value(wanted));
-            leading.base.insert(key.clone(), value(&said));
+            leading.base.insert(key.clone(), value(&own));
         }
         leading
     }
 
     /// Returns the skill of a file with the changes applied.
     pub fn apply(&self, file: &Skill, moment: &Moment) -> Skill {
-        let said = fields(file);
-        let changed: Vec<&String> = self.in_force(&said).map(|(key, _)| key).collect();
+        let own = fields(file);
+        let changed: Vec<&String> = self.in_force(&own).map(|(key, _)| key).collect();
         let skill = if changed.is_empty() {
             file.clone()
         } else {
@@ -253,8 +253,8 @@ pub(crate) fn only_in_file(file: &Skill, wanted: &Object) -> Option<&'static str
     if render::record(file).is_some() {
         return None;
     }
-    let said = fields(file);
-    let differs = |field: &&&str| wanted.get(**field) != said.get(**field);
+    let own = fields(file);
+    let differs = |field: &&&str| wanted.get(**field) != own.get(**field);
     BODY.iter().find(differs).copied()
 }
 

@@ -231,8 +231,8 @@ impl<'a> Tries<'a> {
 
     /// Returns the delay before a retry: the same for equal requests, different for others.
     fn backoff(&self, options: &ModelOptions, tries: u32) -> Duration {
-        let said = self.ask.request.messages.last();
-        backoff(&format!("{}{said:?}", options.name), tries)
+        let last_message = self.ask.request.messages.last();
+        backoff(&format!("{}{last_message:?}", options.name), tries)
     }
 
     fn too_late(&self, name: &str, failures: &[Failure]) -> Failure {

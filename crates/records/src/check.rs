@@ -76,12 +76,12 @@ pub fn check(
     };
     let mut problems = reader.conflicting_timings();
     let delayed = reader.unresolved_delay();
-    let said = delayed.as_ref().map(|problem| problem.field.clone());
+    let reported_field = delayed.as_ref().map(|problem| problem.field.clone());
     problems.extend(delayed);
     let (mut warnings, mut consequences) = (Vec::new(), Vec::new());
     for diagnostic in &parsed.diagnostics {
         match reader.problem(diagnostic) {
-            (Weight::Refused, problem) if Some(&problem.field) == said.as_ref() => {}
+            (Weight::Refused, problem) if Some(&problem.field) == reported_field.as_ref() => {}
             (Weight::Refused, problem) => problems.push(problem),
             (Weight::Odd, problem) => warnings.push(problem),
             (Weight::Consequence, problem) => consequences.push(problem),

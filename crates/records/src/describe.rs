@@ -64,7 +64,7 @@ fn describe_time(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> Str
             describe_schedule(&Schedule::Cron { cron, zone }, &own, moment.now)
         }
         Some(interval @ Schedule::Interval { .. }) => {
-            let said = next.map(|at| {
+            let time = next.map(|at| {
                 // Stored instants are whole seconds.
                 let own = first(skill, moment).is_some_and(|own| own.as_second() == at.as_second());
                 let word = if own { "first" } else { "next" };
@@ -74,7 +74,7 @@ fn describe_time(skill: &Skill, moment: &Moment, next: Option<Timestamp>) -> Str
             format!(
                 "{}{}",
                 interval.words(&moment.zone),
-                said.unwrap_or_default()
+                time.unwrap_or_default()
             )
         }
         None => describe_untimed(skill, moment),

@@ -57,7 +57,7 @@ mod tests {
     fn instants_are_named_as_people_name_them() {
         let zone = crate::parse_zone("Europe/Berlin").unwrap();
         let now: Timestamp = "2026-02-13T22:30:00Z".parse().unwrap();
-        let said = |at: &str| describe_time(at.parse().unwrap(), now, &zone);
+        let describe = |at: &str| describe_time(at.parse().unwrap(), now, &zone);
         let cases = [
             // It is 23:30 in Berlin.
             ("2026-02-13T22:30:40Z", "in 40 seconds"),
@@ -71,12 +71,15 @@ mod tests {
             ("2026-02-12T08:00:00Z", "yesterday at 09:00"),
             ("2026-02-02T08:00:00Z", "on Monday 2026-02-02 at 09:00"),
         ];
-        assert_eq!(cases.map(|(at, _)| said(at)), cases.map(|(_, words)| words));
+        assert_eq!(
+            cases.map(|(at, _)| describe(at)),
+            cases.map(|(_, words)| words)
+        );
     }
 
     #[test]
     fn lengths_have_one_unit() {
-        let said = [0, 59, 60, 119, 7199, 7200, 172_799, 172_800, -5]
+        let texts = [0, 59, 60, 119, 7199, 7200, 172_799, 172_800, -5]
             .map(|seconds| length(SignedDuration::from_secs(seconds)));
         let expected = [
             "0 seconds",
@@ -89,6 +92,6 @@ mod tests {
             "2 days",
             "0 seconds",
         ];
-        assert_eq!(said, expected);
+        assert_eq!(texts, expected);
     }
 }

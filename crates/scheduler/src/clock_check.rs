@@ -196,9 +196,9 @@ mod tests {
     fn what_is_said() {
         let hours = SignedDuration::from_hours;
         let jumps = [hours(23), hours(25), hours(200), hours(-2), hours(0)];
-        let said = jumps.map(|by| about_jump(by, 12));
+        let texts = jumps.map(|by| about_jump(by, 12));
         assert_eq!(
-            said,
+            texts,
             [
                 None,
                 Some(
@@ -219,9 +219,9 @@ mod tests {
             ]
         );
         let starts = [(50, 1), (50, 0), (20, 9), (-1, 0)];
-        let said = starts.map(|(gap, missed)| about_start(NOON, NOON + hours(gap), missed));
+        let texts = starts.map(|(gap, missed)| about_start(NOON, NOON + hours(gap), missed));
         assert_eq!(
-            said,
+            texts,
             [
                 Some(
                     "the newest run is 2 days old: deft was not running, or the clock is wrong; 1 \

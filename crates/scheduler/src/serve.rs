@@ -105,12 +105,12 @@ impl Scheduler {
             let now = self.now();
             let jump = clock_reading.advance(now, clock.uptime());
             let ticked = self.tick(now, pool).await?;
-            let said = match last.take() {
+            let warning = match last.take() {
                 Some(last) => about_start(last, now, ticked.missed),
                 None => about_jump(jump, ticked.missed),
             };
-            if let Some(said) = said {
-                tracing::warn!("{said}");
+            if let Some(warning) = warning {
+                tracing::warn!("{warning}");
             }
             let next = if ticked.held_back {
                 // Late slots continue when other late runs end, which rings the bell.

@@ -232,8 +232,8 @@ impl<'a> SpanMaker<'a> {
             let reasons = vec![finish_reason(stop).to_owned()];
             attributes.push((attribute::FINISH_REASONS, AttributeValue::Texts(reasons)));
         }
-        if let Some(said) = &turn.text {
-            let parts = json!([{"type": "text", "content": cut(said)}]);
+        if let Some(text) = &turn.text {
+            let parts = json!([{"type": "text", "content": cut(text)}]);
             let messages = json!([{"role": "assistant", "parts": parts}]).to_string();
             attributes.push((attribute::OUTPUT_MESSAGES, AttributeValue::Text(messages)));
         }

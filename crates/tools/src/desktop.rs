@@ -69,9 +69,9 @@ impl Notifier {
         if ended.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&ended.stderr);
-        let said = clip(said.trim(), TEXT);
-        let message = format!("`{name}` failed ({}): {said}", ended.status);
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        let stderr = clip(stderr.trim(), TEXT);
+        let message = format!("`{name}` failed ({}): {stderr}", ended.status);
         Err(Failure::new(FailureClass::Other, message))
     }
 }

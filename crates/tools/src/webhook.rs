@@ -148,18 +148,18 @@ fn judge(host: &str, answer: &Answer) -> Result<Receipt, SendError> {
     if (200..300).contains(&status) {
         return Ok(Receipt { status });
     }
-    let said = String::from_utf8_lossy(&answer.body);
-    let said = clip(said.trim(), 300);
-    let said = if said.is_empty() {
-        said
+    let excerpt = String::from_utf8_lossy(&answer.body);
+    let excerpt = clip(excerpt.trim(), 300);
+    let excerpt = if excerpt.is_empty() {
+        excerpt
     } else {
-        format!(": {said}")
+        format!(": {excerpt}")
     };
     let class = match status {
         300..400 => FailureClass::Invalid,
         _ => classify::status(status),
     };
-    let message = format!("the webhook at `{host}` answered with status {status}{said}");
+    let message = format!("the webhook at `{host}` answered with status {status}{excerpt}");
     Err(SendError {
         failure: Failure {
             in_doubt: classify::status_in_doubt(status),

@@ -116,14 +116,14 @@ impl Machine {
     pub(crate) fn explain_withheld(&self, at: Position, failure: Failure) -> Failure {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
-        let said = planned.step.effects.or(frame.plan.effects).is_some();
+        let is_declared = planned.step.effects.or(frame.plan.effects).is_some();
         let Some((tool, effects)) = self.tool_called(at) else {
             return failure;
         };
         let repeats = matches!(planned.step.on_error, OnError::Retry(_))
             || self.remedy(at, &failure).is_some();
         let stopped = self.stopped_in(at.frame).is_some();
-        if said || effects != Effects::Once || !failure.in_doubt || !repeats || stopped {
+        if is_declared || effects != Effects::Once || !failure.in_doubt || !repeats || stopped {
             return failure;
         }
         let why = format!(

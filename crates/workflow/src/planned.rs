@@ -96,14 +96,14 @@ impl PlannedStep {
         tool: Option<(&str, &Object)>,
         facts: &dyn Facts,
     ) -> Effects {
-        let said = self.step.effects.or(of_skill);
+        let declared = self.step.effects.or(of_skill);
         match self.work.own_effects() {
             OwnEffects::None => Effects::None,
-            OwnEffects::AsTool => said.unwrap_or_else(|| {
+            OwnEffects::AsTool => declared.unwrap_or_else(|| {
                 let known = tool.and_then(|(tool, args)| facts.effects(tool, args));
                 known.unwrap_or(Effects::Once)
             }),
-            OwnEffects::Unknown => said.unwrap_or(Effects::Once),
+            OwnEffects::Unknown => declared.unwrap_or(Effects::Once),
         }
     }
 

@@ -88,10 +88,10 @@ fn result_text(how: Interpretation, text: &str) -> String {
 
 fn show_failure(failure: &Failure) -> String {
     let code = failure.code.map_or(failure.class.word(), ProblemCode::word);
-    let said = format!("error ({code}): {}", failure.message);
+    let text = format!("error ({code}): {}", failure.message);
     match &failure.hint {
-        Some(hint) => format!("{said}\nhint: {hint}"),
-        None => said,
+        Some(hint) => format!("{text}\nhint: {hint}"),
+        None => text,
     }
 }
 

@@ -129,12 +129,12 @@ fn silent(failure: &Failure) -> EventKind {
 }
 
 fn refusal_event(reply: &ModelReply) -> EventKind {
-    let said = reply.text.trim();
-    let message = match said {
+    let text = reply.text.trim();
+    let message = match text {
         "" => "the model refused to answer".to_owned(),
-        said => format!("the model refused to answer: {}", words::clip(said)),
+        text => format!("the model refused to answer: {}", words::clip(text)),
     };
-    failure_event(said.to_owned(), Failure::new(FailureClass::Other, message))
+    failure_event(text.to_owned(), Failure::new(FailureClass::Other, message))
 }
 
 /// Returns the text of a reply for the person.

@@ -184,7 +184,7 @@ mod tests {
             reason: "too much".to_owned(),
             until,
         };
-        let said = [PauseEnd::Limit, PauseEnd::Resume].map(|until| {
+        let texts = [PauseEnd::Limit, PauseEnd::Resume].map(|until| {
             let paused = paused(until);
             let document = serde_json::to_value(&paused).unwrap();
             (describe(&paused, &TimeZone::UTC), remedy(&paused), document)
@@ -207,7 +207,7 @@ mod tests {
                 document("resume"),
             ),
         ];
-        assert_eq!(said, expected);
+        assert_eq!(texts, expected);
     }
 
     #[test]

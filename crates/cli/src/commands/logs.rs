@@ -60,19 +60,19 @@ fn text(line: &LogLine, zone: &TimeZone, color: bool) -> StyledText {
         "WARN" => "33",
         _ => "32",
     };
-    let mut said = line.message.replace('\n', "\n    ");
+    let mut text = line.message.replace('\n', "\n    ");
     for (name, value) in &line.fields {
         let value = value_text(value);
-        said.push_str(&format!(" {name}={}", value.replace('\n', " ")));
+        text.push_str(&format!(" {name}={}", value.replace('\n', " ")));
     }
     let Some(at) = at else {
-        return StyledText::from(said);
+        return StyledText::from(text);
     };
     let level = format!("{:<5}", line.level);
     StyledText::paint("2", &at, color)
         .with(" ")
         .with(StyledText::paint(code, &level, color))
-        .with(format!(" {said}"))
+        .with(format!(" {text}"))
 }
 
 #[cfg(test)]

@@ -117,8 +117,8 @@ fn count(usage: &Value, draft: &mut Draft<'_>) {
         draft.counts.cached = number("cachedContentTokenCount");
     }
     let thoughts = number("thoughtsTokenCount");
-    if let Some(said) = number("candidatesTokenCount").or(thoughts.and(Some(0))) {
-        draft.counts.output = Some(said.saturating_add(thoughts.unwrap_or_default()));
+    if let Some(count) = number("candidatesTokenCount").or(thoughts.and(Some(0))) {
+        draft.counts.output = Some(count.saturating_add(thoughts.unwrap_or_default()));
     }
 }
 

@@ -44,9 +44,9 @@ impl Overflow {
             .kinds
             .iter()
             .any(|kind| KINDS.contains(&kind.as_str()));
-        let said = matches!(status, 400 | 413 | 422 | 500)
+        let is_named = matches!(status, 400 | 413 | 422 | 500)
             && PHRASES.iter().any(|phrase| message.contains(phrase));
-        if !kind && !said {
+        if !kind && !is_named {
             return None;
         }
         Some(words.overflow.unwrap_or_else(|| counts(&message)))

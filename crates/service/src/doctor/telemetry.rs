@@ -29,17 +29,17 @@ async fn check_export(home: &Home, found: &mut Findings) {
         Err(why) => Err(why),
     };
     let state = find_note(&home.path).unwrap_or_default();
-    let said = describe(&state);
+    let state_text = describe(&state);
     match answered {
         Err(why) => {
             let hint = "`deft config get telemetry.endpoint` shows its address; it must accept OTLP over HTTP";
-            found.bad(ID, format!("{why}; {said}"), Some(hint.to_owned()));
+            found.bad(ID, format!("{why}; {state_text}"), Some(hint.to_owned()));
         }
         Ok(()) if state.dropped > 0 => {
-            let message = format!("the OTLP receiver answers; {said}");
+            let message = format!("the OTLP receiver answers; {state_text}");
             found.note(ID, message, "`deft logs` shows why spans were lost");
         }
-        Ok(()) => found.good(ID, format!("the OTLP receiver answers; {said}")),
+        Ok(()) => found.good(ID, format!("the OTLP receiver answers; {state_text}")),
     }
 }
 

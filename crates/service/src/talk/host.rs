@@ -102,16 +102,16 @@ impl Host {
             listener: Some(Arc::new(move |delta| delta_forwarder.handle_delta(delta))),
             ..attention
         };
-        let said = forwarder.follow(events, work(attention)).await;
-        let said = said.map_err(|error| failure(&error))?;
-        if let Some(reason) = said.run.waits_for() {
+        let answer = forwarder.follow(events, work(attention)).await;
+        let answer = answer.map_err(|error| failure(&error))?;
+        if let Some(reason) = answer.run.waits_for() {
             listener(Live::Waiting {
                 reason: reason.to_owned(),
             });
         }
-        let shown = self.engine.show(&said.run).await;
+        let shown = self.engine.show(&answer.run).await;
         let run = shown.map_err(|error| failure(&error))?.run;
-        Ok(live::answer(said.conversation, said.text, run))
+        Ok(live::answer(answer.conversation, answer.text, run))
     }
 
     async fn find(&self, id: &str) -> Done<Option<Conversation>> {

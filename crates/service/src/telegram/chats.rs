@@ -290,20 +290,20 @@ impl Shared {
         self.with(&entry.chat, |chat| {
             chat.current = Some((entry.id, Arc::clone(&admitted)));
         });
-        let said = tokio::select! {
-            said = self.wait_for_answer(&entry, admitted) => said,
+        let answer = tokio::select! {
+            answer = self.wait_for_answer(&entry, admitted) => answer,
             never = self.show_typing(&entry.chat) => never,
         };
         self.with(&entry.chat, |chat| chat.current = None);
-        match said {
-            Ok(said) if said.status != RunStatus::Done => self.wait(entry, &said).await,
-            Ok(said) => {
+        match answer {
+            Ok(answer) if answer.status != RunStatus::Done => self.wait(entry, &answer).await,
+            Ok(answer) => {
                 self.with(&entry.chat, |chat| {
-                    chat.usage.add(&said.usage);
+                    chat.usage.add(&answer.usage);
                     chat.waiting.remove(&entry.id);
                 });
                 let place = entry.place();
-                let left = self.bot.talk.see_to_answer(&said, &place);
+                let left = self.bot.talk.see_to_answer(&answer, &place);
                 self.forget(&entry, left.await).await;
             }
             Err(failure) => {
@@ -335,14 +335,14 @@ impl Shared {
         admitted: Arc<OnceLock<RunId>>,
     ) -> Done<ChatAnswer> {
         loop {
-            let said = self.say(entry, Arc::clone(&admitted)).await?;
-            if matches!(said.status, RunStatus::Done | RunStatus::Waiting)
+            let answer = self.say(entry, Arc::clone(&admitted)).await?;
+            if matches!(answer.status, RunStatus::Done | RunStatus::Waiting)
                 || self.stop.is_cancelled()
             {
-                return Ok(said);
+                return Ok(answer);
             }
             // Allows stopping the run. The id may already be set.
-            drop(admitted.set(said.run));
+            drop(admitted.set(answer.run));
             tokio::select! {
                 () = tokio::time::sleep(self.bot.pace.first) => {}
                 () = self.stop.cancelled() => {}
@@ -397,16 +397,16 @@ impl Shared {
     }
 
     /// Schedules another check of a message whose run waits or is driven by another process.
-    async fn wait(self: &Arc<Self>, entry: Entry, said: &ChatAnswer) {
+    async fn wait(self: &Arc<Self>, entry: Entry, answer: &ChatAnswer) {
         // The conversation has begun.
         let entry = Entry {
             fresh: false,
             ..entry
         };
-        let waits = said.status == RunStatus::Waiting;
+        let waits = answer.status == RunStatus::Waiting;
         let first = self.with(&entry.chat, |chat| waits && chat.waiting.insert(entry.id));
         if first {
-            self.send(&entry.chat, &words::waits(said)).await;
+            self.send(&entry.chat, &words::waits(answer)).await;
         }
         self.retry_later(entry);
     }

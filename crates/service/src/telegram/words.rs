@@ -58,8 +58,8 @@ pub(super) fn failure(message: &str, hint: Option<&str>) -> String {
     }
 }
 
-pub(super) fn waits(said: &ChatAnswer) -> String {
-    let why = said.error.as_ref().map(|error| error.message.as_str());
+pub(super) fn waits(answer: &ChatAnswer) -> String {
+    let why = answer.error.as_ref().map(|error| error.message.as_str());
     let why = why.map_or(String::new(), |why| format!(": {why}"));
     format!("… waiting{why}. I will answer when it continues.")
 }

@@ -219,8 +219,11 @@ mod tests {
         );
         let mut gone = files(folder.path(), &one.cert, &one.key);
         gone.key = folder.path().join("nothing.pem");
-        let said = gone.load().unwrap_err().message;
-        assert!(said.starts_with("`server.tls_key`: cannot read"), "{said}");
+        let message = gone.load().unwrap_err().message;
+        assert!(
+            message.starts_with("`server.tls_key`: cannot read"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec
         .filter_map(|id| id.split_once('.').map(|(domain, _)| domain))
         .chain(domain)
         .collect();
-    let mut said = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let rows = domain.map(|_| rows(text));
     for (at, quoted) in quoted_parts(text).chain(rows.into_iter().flatten()) {
         // `email.send --to x` begins with the command.
@@ -40,7 +40,7 @@ pub fn check_page(text: &str, known: &Surroundings, domain: Option<&str>) -> Vec
             continue;
         }
         let span = Span::new(at, at + word.len());
-        if !said.insert(word) {
+        if !seen.insert(word) {
             continue;
         }
         let near = nearest(word, skills.keys().map(String::as_str));

@@ -332,10 +332,10 @@ fn status_failure(status: u16, answer: &Response, body: &str) -> Failure {
         .status()
         .canonical_reason()
         .unwrap_or("no reason given");
-    let said = clip(body.trim(), 300);
+    let excerpt = clip(body.trim(), 300);
     let failure = Failure::new(
         classify::status(status),
-        format!("the answer was {status} ({reason}): {said}"),
+        format!("the answer was {status} ({reason}): {excerpt}"),
     );
     if classify::status_in_doubt(status) {
         return failure.in_doubt();

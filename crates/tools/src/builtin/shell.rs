@@ -234,15 +234,15 @@ fn verdict(program: &str, output: &Output, arguments: &Object) -> Result<Value, 
         let how = output
             .code
             .map_or("a signal".to_owned(), |code| format!("exit code {code}"));
-        let said = if stderr.trim().is_empty() {
+        let output = if stderr.trim().is_empty() {
             &stdout
         } else {
             &stderr
         };
-        let said = clip(said.trim(), 500);
+        let output = clip(output.trim(), 500);
         return Err(Failure::new(
-            classify::text(&said),
-            format!("`{program}` ended with {how}: {said}"),
+            classify::text(&output),
+            format!("`{program}` ended with {how}: {output}"),
         ));
     }
     Ok(json!({

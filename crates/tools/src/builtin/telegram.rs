@@ -51,8 +51,8 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
 }
 
 async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<Value, Failure> {
-    let said = |name| arguments.get(name).and_then(Value::as_str);
-    let text = match (said("text"), said("message")) {
+    let text_of = |name| arguments.get(name).and_then(Value::as_str);
+    let text = match (text_of("text"), text_of("message")) {
         (Some(text), None) | (None, Some(text)) => text,
         (Some(_), Some(_)) => return Err(invalid("`text` and `message` exclude each other")),
         (None, None) => return Err(invalid("`text` is missing")),

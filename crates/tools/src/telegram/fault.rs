@@ -28,12 +28,15 @@ pub(super) fn judge(answer: &Answer) -> Result<Value, SendError> {
     let code = body["error_code"].as_u64();
     let code = code.and_then(|code| u16::try_from(code).ok());
     let code = code.unwrap_or(answer.status);
-    let said = body["description"].as_str().unwrap_or("no reason given");
+    let description = body["description"].as_str().unwrap_or("no reason given");
     let parameters = &body["parameters"];
     let asked = parameters["retry_after"].as_u64().map(Duration::from_secs);
-    let failure = Failure::new(class(code, said), format!("telegram: {said} ({code})"));
+    let failure = Failure::new(
+        class(code, description),
+        format!("telegram: {description} ({code})"),
+    );
     let failure = Failure {
-        hint: hint(code, said, parameters),
+        hint: hint(code, description, parameters),
         in_doubt: classify::status_in_doubt(code),
         ..failure
     };
@@ -44,11 +47,11 @@ pub(super) fn judge(answer: &Answer) -> Result<Value, SendError> {
     })
 }
 
-fn class(code: u16, said: &str) -> FailureClass {
+fn class(code: u16, description: &str) -> FailureClass {
     match code {
         // The method's path is correct, so 404 means an unknown token.
         404 => FailureClass::Auth,
-        400 if is_no_chat(said) => FailureClass::NotFound,
+        400 if is_no_chat(description) => FailureClass::NotFound,
         // A problem of the server, for any method; the remedy is to try again.
         408 | 500..=599 => FailureClass::Network,
         300..400 => FailureClass::Invalid,
@@ -56,19 +59,19 @@ fn class(code: u16, said: &str) -> FailureClass {
     }
 }
 
-fn is_no_chat(said: &str) -> bool {
-    let said = said.to_lowercase();
-    NO_CHAT.iter().any(|words| said.contains(words))
+fn is_no_chat(description: &str) -> bool {
+    let description = description.to_lowercase();
+    NO_CHAT.iter().any(|words| description.contains(words))
 }
 
-fn hint(code: u16, said: &str, parameters: &Value) -> Option<String> {
+fn hint(code: u16, description: &str, parameters: &Value) -> Option<String> {
     if let Some(id) = parameters["migrate_to_chat_id"].as_i64() {
         return Some(format!("the chat is now `{id}`"));
     }
     let hint = match code {
         401 | 404 => "check `telegram.token`; @BotFather shows the current one",
         403 => "the bot was blocked or is not in the chat; a person has to write to it first",
-        400 if is_no_chat(said) => {
+        400 if is_no_chat(description) => {
             "check the chat id; a person has to write to the bot before it can write back"
         }
         409 => {

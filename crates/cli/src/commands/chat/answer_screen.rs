@@ -148,24 +148,24 @@ impl View {
     }
 
     /// Ends the display of an answer: shows its text if that was not streamed, and any failure.
-    pub(super) fn end(&self, said: &ChatAnswer) {
+    pub(super) fn end(&self, answer: &ChatAnswer) {
         let mut state = self.lock();
         state.end_text();
-        if !said.text.trim().is_empty() && said.text.trim() != state.segment.trim() {
-            let text = state.whole(&said.text);
+        if !answer.text.trim().is_empty() && answer.text.trim() != state.segment.trim() {
+            let text = state.whole(&answer.text);
             state.answer(text);
         }
         state.busy = false;
         state.typing.show();
-        if let Some(error) = &said.error {
+        if let Some(error) = &answer.error {
             let mark = StyledText::paint("31", "✗", state.look.color);
             state.complain(mark.with(format!(" {}", error.message)));
             if let Some(hint) = &error.hint {
                 state.complain(format!("  hint: {hint}"));
             }
         }
-        if said.status == RunStatus::Waiting {
-            let run = &said.run;
+        if answer.status == RunStatus::Waiting {
+            let run = &answer.run;
             state.complain(format!(
                 "… run {run} waits; `deft approvals list` shows pending approvals, `deft runs show {run}` the details"
             ));

@@ -53,41 +53,41 @@ pub(super) async fn say(
             view.show_live(live);
         }
     });
-    let mut said = match participants
+    let mut answer = match participants
         .run_turn(TurnRequest::Say(say), listener)
         .await?
     {
-        TurnEnd::Said(said) => said,
+        TurnEnd::Answered(answer) => answer,
         TurnEnd::Left => return Ok(ExitCode::from(Exit::Interrupted)),
     };
     participants.view.leave();
     let calls = std::mem::take(&mut *calls.lock());
-    said.calls = calls.into_calls();
-    print(&said, output)?;
-    Ok(ExitCode::from(exit_code(&said)))
+    answer.calls = calls.into_calls();
+    print(&answer, output)?;
+    Ok(ExitCode::from(exit_code(&answer)))
 }
 
-fn print(said: &ChatAnswer, output: &Output) -> Done<()> {
+fn print(answer: &ChatAnswer, output: &Output) -> Done<()> {
     if output.json {
-        return output.document(said);
+        return output.document(answer);
     }
-    if !said.text.trim().is_empty() {
+    if !answer.text.trim().is_empty() {
         let (styled, width) = (output.styles_stdout(), output.width());
         if Stream::Out.is_terminal() {
-            let text = Renderer::whole(&said.text, styled, width);
+            let text = Renderer::whole(&answer.text, styled, width);
             output.data(StyledText::from_renderer(&text))?;
         } else {
-            output.data(said.text.trim_end())?;
+            output.data(answer.text.trim_end())?;
         }
     }
-    if let Some(error) = &said.error {
+    if let Some(error) = &answer.error {
         output.complain(&format!("error: {}", error.message));
         if let Some(hint) = &error.hint {
             output.complain(&format!("hint: {hint}"));
         }
     }
-    if said.status == RunStatus::Waiting {
-        let run = &said.run;
+    if answer.status == RunStatus::Waiting {
+        let run = &answer.run;
         output.complain(&format!("run {run} waits for approval"));
         output.complain(&format!(
             "hint: `deft approvals list` shows the approval, `deft runs resume {run}` asks here"
@@ -200,15 +200,15 @@ mod tests {
 
     #[test]
     fn an_answer_is_a_document() {
-        let mut said = failed(FailureClass::Limit, "10 steps were not enough");
-        (said.conversation, said.run) = ("conv_1".to_owned(), RunId::new("run_1"));
+        let mut answer = failed(FailureClass::Limit, "10 steps were not enough");
+        (answer.conversation, answer.run) = ("conv_1".to_owned(), RunId::new("run_1"));
         let expected = json!({
             "conversation": "conv_1", "run": "run_1", "status": "done", "outcome": "error", "text": "",
             "usage": {"input_tokens": 0, "output_tokens": 0, "cost_usd": null, "llm_calls": 0},
             "calls": [],
             "error": {"class": "limit", "message": "10 steps were not enough", "hint": null},
         });
-        let document = serde_json::to_value(&said).unwrap();
+        let document = serde_json::to_value(&answer).unwrap();
         assert_eq!(
             document.to_string(),
             expected.to_string(),

@@ -131,11 +131,11 @@ impl Session {
 
     async fn answer(&mut self, request: TurnRequest) -> Done<()> {
         match self.participants.turn(request).await? {
-            TurnEnd::Said(said) => {
-                self.participants.view.end(&said);
-                self.conversation = Some(said.conversation.clone());
-                self.usage.add(&said.usage);
-                self.last = Some(*said);
+            TurnEnd::Answered(answer) => {
+                self.participants.view.end(&answer);
+                self.conversation = Some(answer.conversation.clone());
+                self.usage.add(&answer.usage);
+                self.last = Some(*answer);
             }
             TurnEnd::Left => self.note("left running; `deft runs list` shows its status"),
         }
@@ -190,12 +190,14 @@ impl Session {
     }
 
     async fn stop(&mut self) -> Done<()> {
-        let waits = self.last.take_if(|said| said.status == RunStatus::Waiting);
-        let Some(said) = waits else {
+        let waits = self
+            .last
+            .take_if(|answer| answer.status == RunStatus::Waiting);
+        let Some(answer) = waits else {
             self.note("no answer is waiting; ctrl-c stops an answer in progress");
             return Ok(());
         };
-        let run = said.run;
+        let run = answer.run;
         self.participants.talk.stop(&run, "/stop").await?;
         self.note(format!("run {run} is stopped"));
         Ok(())

@@ -71,7 +71,7 @@ pub(super) enum TurnRequest {
 
 /// How a turn ended.
 pub(super) enum TurnEnd {
-    Said(Box<ChatAnswer>),
+    Answered(Box<ChatAnswer>),
     /// The person left before the answer ended.
     Left,
 }
@@ -131,12 +131,12 @@ impl TurnParticipants {
             tokio::select! {
                 biased;
                 done = &mut work => match done {
-                    Ok(said) => {
+                    Ok(answer) => {
                         let planned = planned.load(Ordering::Relaxed);
                         if planned && !(self.is_up)(&self.home) {
                             self.view.tell(NOT_RUNNING_HINT);
                         }
-                        return Ok(TurnEnd::Said(Box::new(said)));
+                        return Ok(TurnEnd::Answered(Box::new(answer)));
                     }
                     Err(failure) => {
                         self.view.leave();

@@ -36,7 +36,7 @@ pub(crate) fn run(command: &Runs, global: &Global, output: &Output) -> Done {
 
 fn cancel(id: &str, global: &Global, output: &Output) -> Done {
     let app = App::without_skills(&global.workspace())?;
-    let (run, said) = match runs::cancel(&app, id, "deft runs cancel")? {
+    let (run, text) = match runs::cancel(&app, id, "deft runs cancel")? {
         CancelResult::Now(run) => (run, "is cancelled"),
         CancelResult::Asked(run) => (run, "is stopping"),
         CancelResult::Before(run) => (run, "had already finished"),
@@ -44,7 +44,7 @@ fn cancel(id: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&json!(run))?;
     } else {
-        output.note(&format!("run {} {said}", run.id));
+        output.note(&format!("run {} {text}", run.id));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -175,8 +175,8 @@ fn models(run: &RunView) -> String {
 
 /// Formats the kind of a notice and its delivery state.
 fn describe_notice(notice: &RunNotice) -> String {
-    let mut said = [&notice.receipt, &notice.error].into_iter().flatten();
-    let more = said.find(|text| !text.is_empty());
+    let mut texts = [&notice.receipt, &notice.error].into_iter().flatten();
+    let more = texts.find(|text| !text.is_empty());
     let more = more.map_or(String::new(), |more| format!(": {more}"));
     format!("{} {}{more}", notice.kind, notice.status.word())
 }
@@ -220,7 +220,7 @@ fn step_line(step: &StepView, zone: &TimeZone) -> String {
         0 | 1 => String::new(),
         attempts => format!("{attempts} attempts"),
     };
-    let said = match step.status {
+    let text = match step.status {
         StepStatus::Error => step.error.as_ref().map(|error| error.message.clone()),
         StepStatus::Success => Some(short(&step.result)),
         StepStatus::Pending | StepStatus::Running | StepStatus::Waiting | StepStatus::Skipped => {
@@ -232,7 +232,7 @@ fn step_line(step: &StepView, zone: &TimeZone) -> String {
         took(step.duration_ms),
         tried,
         step.items.as_ref().map_or(String::new(), items),
-        said.unwrap_or_default(),
+        text.unwrap_or_default(),
     ];
     format!("{indent}{sign} {}  {}\n", step.id, join_parts(parts))
 }

@@ -32,17 +32,17 @@ pub(super) fn run(global: &Global, output: &Output) -> Done {
     let mut view = reader.read()?;
     let mut keyboard = Keyboard::take()?;
     let mut selected = Selection::default();
-    let mut said = String::new();
+    let mut note = String::new();
     loop {
         selected.follow(&view);
-        draw(&view, &reader, selected.at, &said, output);
+        draw(&view, &reader, selected.at, &note, output);
         match keyboard.next(REFRESH) {
             Some(Key::Quit) => return Ok(ExitCode::SUCCESS),
             Some(Key::Interrupt) => return Ok(ExitCode::from(Exit::Interrupted)),
             Some(Key::Up) => selected.move_by(-1, &view),
             Some(Key::Down) => selected.move_by(1, &view),
-            Some(Key::Approve) => said = selected.decide(&view, ApprovalAnswer::Yes, global),
-            Some(Key::Reject) => said = selected.decide(&view, ApprovalAnswer::No, global),
+            Some(Key::Approve) => note = selected.decide(&view, ApprovalAnswer::Yes, global),
+            Some(Key::Reject) => note = selected.decide(&view, ApprovalAnswer::No, global),
             Some(Key::Other) | None => {}
         }
         view = reader.read()?;
@@ -103,7 +103,7 @@ fn decide(approval: &ApprovalView, given: ApprovalAnswer, global: &Global) -> St
     }
 }
 
-fn draw(view: &StatusView, reader: &StatusReader, selected: usize, said: &str, output: &Output) {
+fn draw(view: &StatusView, reader: &StatusReader, selected: usize, note: &str, output: &Output) {
     let size = terminal_size::terminal_size();
     let (width, height) = size.map_or((PLAIN_WIDTH, 24), |(width, height)| {
         (usize::from(width.0), usize::from(height.0))
@@ -131,7 +131,7 @@ fn draw(view: &StatusView, reader: &StatusReader, selected: usize, said: &str, o
     }
     text.push(StyledText::clear_below());
     text.push("\n");
-    text.push(StyledText::from(said).fit(width).with("\n"));
+    text.push(StyledText::from(note).fit(width).with("\n"));
     text.push(StyledText::paint("2", keys, color).fit(width));
     // The keyboard notices a closed terminal.
     drop(Stream::Out.write(text));

@@ -52,8 +52,8 @@ pub(super) fn user_crontab() -> Done<String> {
         Failure::input("no_crontab", message).hint(HINT)
     })?;
     if !listed.status.success() {
-        let said = String::from_utf8_lossy(&listed.stderr);
-        let message = format!("`crontab -l` failed: {}", said.trim());
+        let stderr = String::from_utf8_lossy(&listed.stderr);
+        let message = format!("`crontab -l` failed: {}", stderr.trim());
         return Err(Failure::input("no_crontab", message).hint(HINT));
     }
     Ok(String::from_utf8_lossy(&listed.stdout).into_owned())

@@ -127,8 +127,8 @@ fn run(command: &mut Command, repository: &Repository) -> Done<String> {
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&ended.stderr);
-    let mut lines = said.lines().map(str::trim);
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    let mut lines = stderr.lines().map(str::trim);
     let first = lines.find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     let first = first.and_then(|line| line.split_once(':'));
     let reason = first.map_or("git gives no reason", |(_, reason)| reason.trim());
