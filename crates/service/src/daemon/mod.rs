@@ -249,11 +249,11 @@ impl Daemon {
         let serving = tokio::spawn({
             let (pool, stop) = (pool.clone(), stop.clone());
             let channel = channel.clone();
-            let schedules = Arc::clone(&self.app.schedules);
+            let is_scheduling = Arc::clone(&self.app.schedules);
             async move {
-                schedules.store(true, Ordering::Relaxed);
+                is_scheduling.store(true, Ordering::Relaxed);
                 let result = scheduler.serve(&pool, channel, stop, grace).await;
-                schedules.store(false, Ordering::Relaxed);
+                is_scheduling.store(false, Ordering::Relaxed);
                 result
             }
         });

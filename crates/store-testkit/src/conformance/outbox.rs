@@ -245,8 +245,8 @@ pub(super) async fn a_fact_is_kept_once(store: &dyn Store) {
         fact("person", "ada likes TEA", 2),
         fact("person", "Ada likes tea", 3),
     ];
-    let saves = at_once.map(|fact| store.save_fact(fact)).into();
-    let saved: Vec<(FactRow, bool)> = together(saves)
+    let requests = at_once.map(|fact| store.save_fact(fact)).into();
+    let saved: Vec<(FactRow, bool)> = together(requests)
         .await
         .into_iter()
         .map(Result::unwrap)
