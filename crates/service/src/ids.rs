@@ -130,23 +130,24 @@ impl IdKind {
     }
 }
 
-/// Finds the run that `given` names. `last` is the newest run that is not a chat message, if a recent one
+/// Finds the run that `given` names; a failure names the `kind`, because a job is a run too. `last` is the newest run that is not a chat message, if a recent one
 /// exists.
-pub(crate) fn find_run(app: &App, given: &str) -> Done<RunRow> {
+pub(crate) fn find_run(app: &App, kind: IdKind, given: &str) -> Done<RunRow> {
     if given == LAST {
         let rows = runs(app, RunFilter::default(), MAX_SEARCHED_RUNS)?;
         let first = rows.iter().position(|row| row.skill != CHAT_SKILL);
         let newest = rows.into_iter().nth(first.unwrap_or_default());
-        return newest.ok_or_else(|| IdKind::Run.unknown(given));
+        return newest.ok_or_else(|| kind.unknown(given));
     }
     match app.block_on(app.engine.find_run(given)) {
         Err(Error::UnknownRun { .. }) if !given.starts_with(RUN) => {
             let whole = format!("{RUN}{given}");
             match app.block_on(app.engine.find_run(&whole)) {
-                Err(Error::UnknownRun { .. }) => Err(IdKind::Run.unknown(given)),
+                Err(Error::UnknownRun { .. }) => Err(kind.unknown(given)),
                 found => found.map_err(|error| app::failure(&error)),
             }
         }
+        Err(Error::UnknownRun { .. }) => Err(kind.unknown(given)),
         found => found.map_err(|error| app::failure(&error)),
     }
 }

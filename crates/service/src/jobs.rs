@@ -78,7 +78,7 @@ pub fn show(app: &App, id: &str) -> Done<JobView> {
             let newest = ids::last_run(app, filter())?;
             newest.ok_or_else(|| IdKind::Job.unknown(id))?
         }
-        id => ids::find_run(app, id)?,
+        id => ids::find_run(app, IdKind::Job, id)?,
     };
     if row.skill == JOB_SKILL {
         return view(app, &row);

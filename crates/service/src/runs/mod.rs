@@ -30,11 +30,11 @@ use deft_wire::Done;
 use deft_wire::run::RunView;
 
 use crate::app::{self, App};
-use crate::ids;
+use crate::ids::{self, IdKind};
 
 /// Returns the run for an id, a prefix of an id, or `last`.
 fn find_row(app: &App, id: &str) -> Done<RunRow> {
-    ids::find_run(app, id)
+    ids::find_run(app, IdKind::Run, id)
 }
 
 /// Returns a run without its steps. Secrets are shown by name only.

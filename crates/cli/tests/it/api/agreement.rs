@@ -41,6 +41,14 @@ fn an_error_has_the_code_message_and_hint_of_the_command() {
             "{path}"
         );
     }
+    let job = api.get("/api/v1/jobs/nope").json();
+    assert_eq!(
+        (&job["detail"], &job["hint"]),
+        (
+            &json!("unknown job `nope`"),
+            &json!("`deft jobs list` shows all jobs")
+        )
+    );
     daemon.stop();
 }
 
