@@ -25,7 +25,9 @@ impl Inner {
 
     async fn learn(&self, tools: impl IntoIterator<Item = &str>) {
         let router = &self.parts.router;
-        let unknown = |tool: &str| matches!(router.find(tool), ToolLookup::Unknown { .. });
+        let unknown = |tool: &str| {
+            !router.has_tool(tool) && matches!(router.find(tool), ToolLookup::Unknown { .. })
+        };
         if tools.into_iter().any(unknown) {
             // A server that cannot be started is reported when its tool is called.
             drop(router.list_servers().await);
@@ -44,6 +46,7 @@ impl Inner {
             let (tool, _) = step.kind.tool_call()?;
             (!is_template(tool)).then_some((&step.id, tool))
         })
+        .filter(|(_, tool)| !self.parts.router.has_tool(tool))
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
             ToolLookup::Missing { nearest } => Some(match self.parts.router.switched_off(tool) {
                 Some(off) => switched_off(step, tool, off),

@@ -263,6 +263,11 @@ impl Router {
         }
     }
 
+    /// Whether exactly one tool has the name. Unlike [`Self::find`], this copies nothing: each run asks.
+    pub fn has_tool(&self, name: &str) -> bool {
+        matches!(self.inner.index.load().lookup(name), Lookup::One(_))
+    }
+
     /// Returns a model's arguments as they would be sent: repaired, with the primary chat, cast and
     /// checked. Arguments of an unknown tool are returned unchanged; the call itself reports that
     /// failure.

@@ -127,7 +127,8 @@ pub(super) fn newest_event(db: &Connection) -> Result<u64, Fault> {
 pub(super) fn paused_runs(db: &Connection, runs: &[RunId]) -> Result<Vec<RunId>, Fault> {
     // The same kinds as in the index and in `PAUSES`.
     let sql = "SELECT id FROM run WHERE id = ?1 AND EXISTS \
-               (SELECT 1 FROM event WHERE run = n AND kind IN ('asked', 'recovered', 'resumed'))";
+               (SELECT 1 FROM event INDEXED BY event_pause WHERE run = n \
+                AND (kind = 'asked' OR kind = 'recovered' OR kind = 'resumed'))";
     let mut found = db.prepare_cached(sql)?;
     let mut paused = Vec::new();
     for run in runs {

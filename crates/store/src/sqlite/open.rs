@@ -26,10 +26,11 @@ const FORMATS: &[M<'static>] = &[
     M::up(include_str!("schema_4.sql")),
     M::up(include_str!("schema_5.sql")),
     M::up(include_str!("schema_6.sql")),
+    M::up(include_str!("schema_7.sql")),
 ];
 
 /// The newest format.
-const KNOWN: i64 = 6;
+const KNOWN: i64 = 7;
 
 /// How [`Sqlite`](super::Sqlite) uses its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
