@@ -284,16 +284,6 @@ impl TokenBook {
 mod tests {
     use super::*;
 
-    fn workspace(home: &Path) -> Workspace {
-        Workspace {
-            home: Some(home.to_owned()),
-            roots: Vec::new(),
-            tell: |_| {},
-            quiet: true,
-            live: None,
-        }
-    }
-
     #[test]
     fn a_token_is_made_once_and_belongs_to_its_owner() {
         let home = tempfile::tempdir().unwrap();
@@ -313,7 +303,7 @@ mod tests {
     #[test]
     fn edits_at_the_same_time_do_not_undo_each_other() {
         let home = tempfile::tempdir().unwrap();
-        let workspace = workspace(home.path());
+        let workspace = Workspace::for_test(home.path());
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let workspace = &workspace;
@@ -338,7 +328,7 @@ mod tests {
     #[test]
     fn tokens_are_stored_as_hashes_and_end_at_once() {
         let home = tempfile::tempdir().unwrap();
-        let workspace = workspace(home.path());
+        let workspace = Workspace::for_test(home.path());
         let book = TokenBook::open(home.path()).unwrap();
         let owner = owner_token(home.path()).unwrap();
         assert_eq!(book.find(&owner).unwrap().scope, TokenScope::Admin);

@@ -29,6 +29,20 @@ pub struct Workspace {
     pub live: Option<LiveHome>,
 }
 
+#[cfg(test)]
+impl Workspace {
+    /// Creates the workspace of a home without a user.
+    pub(crate) fn for_test(home: &std::path::Path) -> Self {
+        Self {
+            home: Some(home.to_owned()),
+            roots: Vec::new(),
+            tell: |_| {},
+            quiet: true,
+            live: None,
+        }
+    }
+}
+
 impl Workspace {
     /// Returns the workspace with other skill folders.
     #[must_use]

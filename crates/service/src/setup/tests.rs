@@ -225,16 +225,6 @@ fn lines_of_a_crontab_are_counted_without_comments_and_variables() {
     assert_eq!(find(&machine).crontab, 3);
 }
 
-fn workspace(home: &Path) -> Workspace {
-    Workspace {
-        home: Some(home.join("home")),
-        roots: Vec::new(),
-        tell: |_| {},
-        quiet: true,
-        live: None,
-    }
-}
-
 fn preferences(
     provider: Option<&str>,
     model: Option<&str>,
@@ -262,7 +252,12 @@ fn without_a_person_the_command_line_or_the_first_candidate_decides() {
         }],
         ..find(&machine)
     };
-    let all = candidates(&workspace(folder.path()), &machine, &found).unwrap();
+    let all = candidates(
+        &Workspace::for_test(&folder.path().join("home")),
+        &machine,
+        &found,
+    )
+    .unwrap();
     let decide = |provider, model, base_url| {
         let choice = choose(&all, &preferences(provider, model, base_url));
         choice.map(|choice| {

@@ -221,4 +221,15 @@ mod tests {
             assert_eq!(store_obstacle(answer).await, obstacle);
         }
     }
+
+    #[test]
+    fn a_process_without_a_scheduler_is_not_ready() {
+        let home = tempfile::tempdir().unwrap();
+        let app = App::open(&Workspace::for_test(home.path())).unwrap();
+        let found = app.block_on(obstacles(&app));
+        assert_eq!(found, ["the scheduler does not run"]);
+        app.schedules.store(true, Ordering::Relaxed);
+        assert_eq!(app.block_on(obstacles(&app)), Vec::<String>::new());
+        app.close();
+    }
 }

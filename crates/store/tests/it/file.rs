@@ -257,8 +257,8 @@ async fn old_reasons_to_wait_get_a_kind() {
     }
 }
 
-/// A list of more than two words in a check or a partial index is a tree of its own, which SQLite makes and drops with
-/// every row that is written.
+/// A list of more than two words in a check or a partial index is a tree of its own, which is made and dropped with every
+/// row that is written.
 #[test]
 fn no_row_is_written_with_a_tree_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
