@@ -112,7 +112,7 @@ chaos:
 
 ## Figures; what they print is in docs/performance.md.
 bench: $(VENV)/ready release
-	cargo bench --workspace $(LOCKED)
+	cargo bench --workspace --bench '*' $(LOCKED)
 	$(VENV)/bin/python benches/validate.py $(DEFT)
 	$(VENV)/bin/python benches/seeds.py $(DEFT)
 	$(VENV)/bin/python benches/cold.py $(DEFT)
