@@ -175,7 +175,7 @@ impl ClientState {
 }
 
 /// Keeps the mark of a stream as long as the stream.
-fn mark_stream<S>(
+fn with_mark<S>(
     stream: S,
     mark: Option<StreamMark>,
 ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static
@@ -226,7 +226,7 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let mark = self.mark_stream(id);
-        Ok(mark_stream(
+        Ok(with_mark(
             self.local.create_stream(id, message).await?,
             mark,
         ))
@@ -246,7 +246,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let mark = self.mark_stream(id);
-        Ok(mark_stream(
+        Ok(with_mark(
             self.local.create_standalone_stream(id).await?,
             mark,
         ))
@@ -258,10 +258,7 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let mark = self.mark_stream(id);
-        Ok(mark_stream(
-            self.local.resume(id, last_event_id).await?,
-            mark,
-        ))
+        Ok(with_mark(self.local.resume(id, last_event_id).await?, mark))
     }
 }
 

@@ -151,6 +151,11 @@ impl Host {
         })
     }
 
+    async fn list_spent(&self, filter: SpentFilter) -> Done<Vec<SpentRow>> {
+        let rows = self.engine.store().list_spent(filter).await;
+        rows.map_err(store_failure)
+    }
+
     async fn spent_today(&self) -> Done<Spending> {
         let zone = self.engine.base().host_zone();
         let day = Timestamp::now().to_zoned(zone).date();
@@ -159,12 +164,7 @@ impl Host {
             suffix: Some(suffix.clone()),
             ..SpentFilter::default()
         };
-        let rows = self
-            .engine
-            .store()
-            .list_spent(filter)
-            .await
-            .map_err(store_failure)?;
+        let rows = self.list_spent(filter).await?;
         let scope = |row: SpentRow| {
             Ok(ScopeUsage {
                 scope: read_word("the ledger", row.scope.trim_end_matches(&suffix))?,
@@ -191,12 +191,7 @@ impl Host {
             prefix: Some(SpendSubject::Agent(String::new()).to_string()),
             ..SpentFilter::default()
         };
-        let rows = self
-            .engine
-            .store()
-            .list_spent(filter)
-            .await
-            .map_err(store_failure)?;
+        let rows = self.list_spent(filter).await?;
         let name = |row: &SpentRow| match SpendScope::from_name(&row.scope)?.subject {
             SpendSubject::Agent(agent) => Some(agent),
             SpendSubject::All | SpendSubject::Skill(_) | SpendSubject::Run(_) => None,

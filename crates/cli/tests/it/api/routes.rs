@@ -385,7 +385,7 @@ fn the_document_describes_the_api() {
 }
 
 #[test]
-fn a_key_is_answered_once_at_every_address() {
+fn a_known_key_makes_no_second_token_and_no_second_run() {
     let world = world();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);

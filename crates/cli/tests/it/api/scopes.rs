@@ -7,15 +7,15 @@ use super::tokens::{add, with_token};
 use crate::daemon::{Daemon, used_home, wait_for};
 
 /// A request that the document describes.
-struct Operation {
-    method: String,
-    path: String,
+pub(super) struct Operation {
+    pub(super) method: String,
+    pub(super) path: String,
     /// None if it needs no token.
     scope: Option<String>,
 }
 
 /// Every request of the document, with `x` for names and ids.
-fn operations(api: &Api) -> Vec<Operation> {
+pub(super) fn operations(api: &Api) -> Vec<Operation> {
     let document = api.read("/api/openapi.json");
     let mut found = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
