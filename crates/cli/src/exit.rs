@@ -24,6 +24,26 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
+/// All exit codes.
+const ALL: [Exit; 8] = [
+    Exit::Success,
+    Exit::Unsuccessful,
+    Exit::Input,
+    Exit::TimedOut,
+    Exit::Waiting,
+    Exit::Limit,
+    Exit::Internal,
+    Exit::Interrupted,
+];
+
+impl Exit {
+    /// Returns the number of an exit code, which [`ExitCode`] does not reveal.
+    pub(crate) fn number(code: ExitCode) -> u8 {
+        let exit = ALL.into_iter().find(|exit| ExitCode::from(*exit) == code);
+        exit.unwrap_or(Self::Internal) as u8
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)

@@ -1,6 +1,7 @@
 //! The `deft` binary: parses arguments, prints text or JSON, and returns an exit code.
 
 mod args;
+mod audit;
 mod commands;
 mod complete;
 mod confirm;

@@ -17,6 +17,10 @@ pub const PATH: &str = "PATH";
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The home folder of the user.
 pub const HOME: &str = "HOME";
+/// The name of the account.
+pub const LOGNAME: &str = "LOGNAME";
+/// The name of the account, on systems without `LOGNAME`.
+pub const USER: &str = "USER";
 /// Disables colours if set and not empty.
 pub const NO_COLOR: &str = "NO_COLOR";
 /// Enables colours without a terminal if set and not `0`.

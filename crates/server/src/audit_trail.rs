@@ -67,8 +67,9 @@ impl Audit {
             who: sender.who.clone(),
             from: sender.from.clone(),
             what,
-            status,
-            request_id: sender.request_id.clone(),
+            status: Some(status),
+            exit_code: None,
+            request_id: Some(sender.request_id.clone()),
         });
     }
 }

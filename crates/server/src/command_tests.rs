@@ -100,6 +100,7 @@ const COMMANDS: &[(&str, Counterpart)] = &[
     ("mcp serve", Left("`/mcp` is the same over HTTP")),
     ("notices list", Requests(&["GET /api/v1/notices"])),
     ("notices retry", Requests(&["POST /api/v1/notices/retry"])),
+    ("open", Left("it needs the browser of the person")),
     ("remind", Requests(&["POST /api/v1/reminders"])),
     (
         "run",

@@ -62,7 +62,7 @@ async fn carry_out(
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let body = match route.verb {
         Verb::Get | Verb::Delete => Bytes::new(),
-        Verb::Post | Verb::Put => body(request, server.limits.request_timeout).await?,
+        Verb::Post | Verb::Put => read_json(request, server.limits.request_timeout).await?,
     };
     let target = format!("{} {method} {}", caller.name, uri.path());
     let content = content(&uri, &body);
@@ -142,7 +142,7 @@ fn key(headers: &HeaderMap) -> Done<Option<String>> {
 }
 
 /// Reads the body, which must be empty or JSON.
-async fn body(request: Request, time: Duration) -> Done<Bytes> {
+pub(crate) async fn read_json(request: Request, time: Duration) -> Done<Bytes> {
     let is_json = is_json(request.headers());
     let body = read_body(request, MAX_BODY, time).await?;
     if !body.is_empty() && !is_json {

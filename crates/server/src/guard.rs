@@ -17,6 +17,7 @@ use deft_wire::{Done, Failure};
 use crate::access::{self, Caller};
 use crate::audit_trail::{Sender, shorten};
 use crate::context::{Peer, Server};
+use crate::page::{self, CreatedToken};
 use crate::rate::RequestKind;
 use crate::request_id::{HEADER, RequestId};
 use crate::{hooks, metrics, reply, revocation};
@@ -26,6 +27,9 @@ const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
 /// Status in the audit log for a client that disconnected before the response.
 const CLIENT_GONE: u16 = 499;
+
+/// Name of callers without a token.
+const ANYONE: &str = "anyone";
 
 /// Name of callers that send deliveries to hooks.
 const HOOK: &str = "hook";
@@ -86,6 +90,9 @@ pub(crate) async fn guard(
             let response = revocation::end_with_token(&server, caller, response);
             if let Some(audited) = &mut audited {
                 audited.status = response.status().as_u16();
+                if let Some(created) = response.extensions().get::<CreatedToken>() {
+                    audited.sender.who.clone_from(&created.0);
+                }
             }
             response
         }
@@ -115,7 +122,11 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     }
     let is_open_metrics = uri.path() == metrics::PATH && server.has_open_metrics;
     if OPEN.contains(&uri.path()) || is_open_metrics {
-        return Ok(tokenless_caller("anyone"));
+        return Ok(tokenless_caller(ANYONE));
+    }
+    if page::is_open(headers, uri) {
+        server.rate.check(ANYONE, RequestKind::WithoutToken, now)?;
+        return Ok(tokenless_caller(ANYONE));
     }
     if uri.path().starts_with(hooks::PREFIX) {
         // Each IP address has its own bucket, so one sender cannot block the deliveries of others.

@@ -28,6 +28,7 @@ mod mount;
 mod openapi;
 #[cfg(test)]
 mod openapi_tests;
+mod page;
 mod pages;
 mod rate;
 mod refusals;

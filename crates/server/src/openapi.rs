@@ -26,6 +26,12 @@ pub(crate) fn document(routes: &[Route]) -> Value {
     }
     let receipt = replies.subschema_for::<deft_wire::hook::HookReceipt>();
     paths.insert("/hooks/{name}".to_owned(), json!({"post": hook(&receipt)}));
+    let code = replies.subschema_for::<deft_wire::token::SignInRequest>();
+    let token = replies.subschema_for::<deft_wire::token::SignInResult>();
+    paths.insert(
+        crate::page::SIGN_IN.to_owned(),
+        json!({"post": sign_in(&code, &token)}),
+    );
     let problem = replies.subschema_for::<deft_wire::problem::ProblemView>();
     json!({
         "openapi": "3.1.0",
@@ -112,6 +118,22 @@ fn hook(receipt: &Schema) -> Value {
         }},
         "responses": {
             "202": {"description": "Accepted.", "content": {"application/json": {"schema": receipt}}},
+            "default": {"$ref": "#/components/responses/problem"},
+        },
+    })
+}
+
+/// Describes the sign-in of a browser, which has a code instead of a token.
+fn sign_in(code: &Schema, token: &Schema) -> Value {
+    json!({
+        "operationId": "post_sign_in",
+        "summary": "Exchange a code of `deft open` for a token, once",
+        "tags": ["tokens"],
+        "security": [],
+        "parameters": [],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": code}}},
+        "responses": {
+            "200": {"description": "Done.", "content": {"application/json": {"schema": token}}},
             "default": {"$ref": "#/components/responses/problem"},
         },
     })

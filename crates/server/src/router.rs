@@ -16,7 +16,7 @@ use crate::context::Server;
 use crate::dispatch::dispatch;
 use crate::request_id::RequestId;
 use crate::route::{Route, Verb};
-use crate::{feed, guard, health, hooks, metrics, mount, reply, routes};
+use crate::{feed, guard, health, hooks, metrics, mount, page, reply, routes};
 
 /// Builds the router.
 pub(crate) fn build(server: &Arc<Server>) -> Router {
@@ -26,7 +26,10 @@ pub(crate) fn build(server: &Arc<Server>) -> Router {
         .route(metrics::PATH, get(metrics::show))
         .route("/api/openapi.json", get(describe))
         .route("/api/v1/events", get(feed::stream))
-        .route("/", get(feed::upgrade))
+        .route(page::PATH, get(page::open))
+        .route(page::SCRIPT, get(page::script))
+        .route(page::STYLE, get(page::style))
+        .route(page::SIGN_IN, post(page::sign_in))
         .route("/ws", get(feed::upgrade))
         .route("/hooks/{name}", post(hooks::receive))
         .route("/mcp", any(mount::serve));

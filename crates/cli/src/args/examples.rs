@@ -26,6 +26,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("init", &["deft init", "deft init --home /srv/deft"]),
     ("doctor", &["deft doctor", "deft doctor --fix"]),
+    ("open", &["deft open", "deft open --no-browser"]),
     (
         "status",
         &["deft status", "deft status --watch", "deft status --json"],

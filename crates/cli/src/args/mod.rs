@@ -25,7 +25,7 @@ pub(crate) use rewrite::{
 };
 pub(crate) use runs::{Approvals, Export as RunExport, Resume, Run, RunList, RunPrune, Runs};
 pub(crate) use schedule::{Next, Preview, Remind, Schedule, ScheduleAdd, Simulate};
-pub(crate) use setup::{Hooks, Secrets, Setup, TokenScopeArg, Tokens};
+pub(crate) use setup::{Hooks, Open, Secrets, Setup, TokenScopeArg, Tokens};
 pub(crate) use skills::{
     Export, ExportFormat, Format, Import, List, New, NewKind, ProfileName, Prompt, PromptFormat,
     Skills, SourceFormat, Validate,
@@ -115,6 +115,8 @@ pub(crate) enum Command {
     Up(Up),
     /// Set deft up: find keys, models, skills and MCP servers, and connect them
     Setup(Setup),
+    /// Open deft in your browser and sign it in
+    Open(Open),
     /// Show the state of the home on one screen
     Status(Status),
     /// Show the log of the daemon

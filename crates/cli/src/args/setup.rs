@@ -1,4 +1,4 @@
-//! `deft setup`, `deft secrets …`, `deft tokens …` and `deft hooks …`.
+//! `deft setup`, `deft open`, `deft secrets …`, `deft tokens …` and `deft hooks …`.
 
 use std::path::PathBuf;
 
@@ -40,6 +40,13 @@ pub(crate) struct Setup {
     /// Do not offer the service
     #[arg(long)]
     pub no_service: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Open {
+    /// Print the address instead of starting a browser
+    #[arg(long)]
+    pub no_browser: bool,
 }
 
 #[derive(Debug, Subcommand)]

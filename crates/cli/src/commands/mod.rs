@@ -15,6 +15,7 @@ mod logs;
 mod man;
 mod mcp;
 mod notices;
+mod open;
 mod remind;
 mod run;
 mod runs;
@@ -33,6 +34,7 @@ pub(crate) mod up;
 use std::process::ExitCode;
 
 use crate::args::{Args, Command, Skills};
+use crate::audit::Change;
 use crate::failure::Done;
 use crate::output::Output;
 pub(crate) use run::help as run_help;
@@ -49,8 +51,17 @@ pub(crate) fn is_worker() -> bool {
         && args.next().is_none()
 }
 
-/// Runs a command.
+/// Runs a command. If it is a change, the audit log gets an entry.
 pub(crate) fn run(args: Args, output: &Output) -> Done {
+    let change = Change::read(&args);
+    let done = dispatch(args, output);
+    if let Some(change) = change {
+        change.note(&done);
+    }
+    done
+}
+
+fn dispatch(args: Args, output: &Output) -> Done {
     let global = &args.global;
     match args.command {
         None => home_summary::run(global, output),
@@ -79,6 +90,7 @@ pub(crate) fn run(args: Args, output: &Output) -> Done {
         Some(Command::Secrets(command)) => secrets::run(&command, global, output),
         Some(Command::Tokens(command)) => tokens::run(&command, global, output),
         Some(Command::Hooks(command)) => hooks::run(&command, global, output),
+        Some(Command::Open(args)) => open::run(&args, global, output),
         Some(Command::ComputeWorker) => Ok(deft_service::worker_main()),
         Some(Command::Cmd { line, roots }) => cmd::run(&line, global, &roots, output),
         Some(Command::Schema { what }) => schema::run(what, output),

@@ -44,7 +44,10 @@ pub(crate) fn run(args: &Up, global: &Global, output: &Output) -> Done {
             std::process::id(),
         );
         if let Some(url) = ready.api.as_ref().and_then(|api| api.url.as_ref()) {
-            tracing::info!("the API is at {url}; its token is in {}", token.display());
+            tracing::info!(
+                "the API is at {url}; its token is in {}; `deft open` opens it in a browser",
+                token.display()
+            );
         }
         if ready.is_first_start && for_people {
             greet(seeded);

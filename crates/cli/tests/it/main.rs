@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
 mod api;
+mod audit;
 mod authority;
 mod chaos;
 mod chat;

@@ -81,6 +81,20 @@ impl World {
         })
     }
 
+    /// Returns the entries of the audit log.
+    pub(crate) fn audit(&self) -> Vec<Value> {
+        let log = self.read("home/logs/audit.jsonl");
+        let read = |line| serde_json::from_str(line).unwrap();
+        log.lines().map(read).collect()
+    }
+
+    /// Returns the entries of the audit log without those of commands.
+    pub(crate) fn audited_requests(&self) -> Vec<Value> {
+        let mut entries = self.audit();
+        entries.retain(|entry| entry["from"] != "terminal");
+        entries
+    }
+
     pub(crate) fn code(&self, args: &[&str]) -> i32 {
         self.output(args).status.code().unwrap()
     }

@@ -1,17 +1,24 @@
-//! Audit log entries for MCP clients over HTTP: which tool a client called and which task it answered or
-//! cancelled. The HTTP request has its own entry, which does not show this.
+//! Audit log entries for MCP clients: which tool a client called and which task it answered or cancelled. A
+//! message over HTTP also has the entry of its request, which does not show this.
 //!
-//! Not here: the log itself, and clients over stdio, which are programs of the user.
+//! Not here: the log itself.
 
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use deft_service::Workspace;
+use deft_service::audit::{AuditLog, account};
 use rmcp::model::ErrorCode;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-use crate::audit_trail::{Audit, Sender};
+use super::call;
+use crate::audit_trail::{Audit, Sender, shorten};
 
-/// The sender of a message, and the log to write to. The router in front of `/mcp` adds it to each request.
+/// What an entry has as the address of a client on standard streams.
+const STDIO: &str = "stdio";
+
+/// The sender of a message, and the log to write to. The router in front of `/mcp` adds it to each request; a
+/// server on standard streams has one for its only client.
 #[derive(Clone)]
 pub struct AuditTrail {
     /// The log to write to.
@@ -20,19 +27,48 @@ pub struct AuditTrail {
     pub sender: Sender,
 }
 
-/// Logs the `method` that a client called on `subject`, such as a tool.
+impl AuditTrail {
+    /// Returns the trail of a client that started this process and talks to it over standard streams; `None`
+    /// without a home.
+    pub(super) fn of_stdio(workspace: &Workspace) -> Option<Self> {
+        Some(Self {
+            audit: Audit::new(AuditLog::find(workspace)?),
+            sender: Sender {
+                who: account(),
+                from: STDIO.to_owned(),
+                request_id: String::new(),
+            },
+        })
+    }
+
+    /// The trail of a message: that of its request, or `local` with the id of the message.
+    fn find(context: &RequestContext<RoleServer>, local: Option<&Self>) -> Option<Self> {
+        let parts = context.extensions.get::<Parts>();
+        let of_request = parts.and_then(|parts| parts.extensions.get::<Self>());
+        of_request.cloned().or_else(|| {
+            let mut trail = local?.clone();
+            if let Some(client) = context.client_info() {
+                trail.sender.from = format!("{STDIO} ({})", shorten(&client.name));
+            }
+            trail.sender.request_id = call::message_id(context);
+            Some(trail)
+        })
+    }
+}
+
+/// Logs the `method` that a client called on `subject`, such as a tool. `local` is the trail of messages that
+/// come without an HTTP request.
 pub(super) fn note<T>(
     context: &RequestContext<RoleServer>,
+    local: Option<&AuditTrail>,
     method: &str,
     subject: &str,
     result: &Result<T, ErrorData>,
 ) {
-    let parts = context.extensions.get::<Parts>();
-    let Some(AuditTrail { audit, sender }) =
-        parts.and_then(|parts| parts.extensions.get::<AuditTrail>())
-    else {
+    let Some(AuditTrail { audit, sender }) = AuditTrail::find(context, local) else {
         return;
     };
+    let sender = &sender;
     let operation = format!("{method} {subject}");
     match result {
         Ok(_) => audit.note(sender, &operation, StatusCode::OK.as_u16()),

@@ -111,7 +111,7 @@ async fn relay_call(
 fn origin(context: &RequestContext<RoleServer>) -> RunOrigin {
     let parts = context.extensions.get::<Parts>();
     let id = parts.and_then(|parts| parts.extensions.get::<RequestId>());
-    let id = id.map_or_else(|| format!("mcp:{}", context.id), |id| id.0.clone());
+    let id = id.map_or_else(|| message_id(context), |id| id.0.clone());
     let (meta, state) = (&context.meta, context.meta.get_tracestate());
     let trace = meta.get_traceparent();
     let trace = trace.and_then(|parent| TraceContext::parse(parent, state).ok());
@@ -119,6 +119,11 @@ fn origin(context: &RequestContext<RoleServer>) -> RunOrigin {
         request_id: Some(id),
         trace: trace.map(Arc::new),
     }
+}
+
+/// Returns the id of a request that came without an HTTP request.
+pub(super) fn message_id(context: &RequestContext<RoleServer>) -> String {
+    format!("mcp:{}", context.id)
 }
 
 /// Calls a tool that controls runs or approvals.

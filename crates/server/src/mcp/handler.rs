@@ -25,6 +25,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::task::JoinError;
 use tokio_util::task::TaskTracker;
 
+use super::audit::AuditTrail;
 use super::catalog::{Catalog, CatalogCache};
 use super::changes::Changes;
 use super::relay::{self, Relay, Session, Upstream};
@@ -48,6 +49,8 @@ pub struct McpServer {
     session: Arc<Session>,
     tasks: Arc<TaskRuns>,
     threads: Arc<Threads>,
+    /// The audit log for messages without an HTTP request.
+    audit: Option<Arc<AuditTrail>>,
 }
 
 impl McpServer {
@@ -62,8 +65,15 @@ impl McpServer {
             session: Arc::new(Session::new()),
             tasks: Arc::default(),
             threads: Arc::default(),
+            audit: None,
             app,
         }
+    }
+
+    /// Logs the calls of a client that sends no HTTP requests.
+    pub(super) fn with_audit(mut self, trail: Option<AuditTrail>) -> Self {
+        self.audit = trail.map(Arc::new);
+        self
     }
 
     /// Returns a server for another client, with a new session and otherwise shared state.
@@ -270,7 +280,13 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.to_string();
         let result = call::call(self, request, &context).await;
-        audit::note(&context, "tools/call", &tool, &result);
+        audit::note(
+            &context,
+            self.audit.as_deref(),
+            "tools/call",
+            &tool,
+            &result,
+        );
         result
     }
 
@@ -436,7 +452,13 @@ impl ServerHandler for McpServer {
     ) -> Result<(), ErrorData> {
         let task = request.task_id.clone();
         let result = tasks::update(self, request, &context).await;
-        audit::note(&context, "tasks/update", &task, &result);
+        audit::note(
+            &context,
+            self.audit.as_deref(),
+            "tasks/update",
+            &task,
+            &result,
+        );
         result
     }
 
@@ -447,7 +469,13 @@ impl ServerHandler for McpServer {
     ) -> Result<(), ErrorData> {
         let (task, by) = (request.task_id.clone(), elicit::client_name(&context));
         let result = tasks::cancel(self, request.task_id, by).await;
-        audit::note(&context, "tasks/cancel", &task, &result);
+        audit::note(
+            &context,
+            self.audit.as_deref(),
+            "tasks/cancel",
+            &task,
+            &result,
+        );
         result
     }
 

@@ -9,6 +9,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::io::stdio_pipes;
 
+use super::audit::AuditTrail;
 use super::handler::McpServer;
 
 /// Time that runs have to stop after the client disconnects.
@@ -21,7 +22,8 @@ const STEP: Duration = Duration::from_millis(2);
 pub fn serve_stdio(workspace: &Workspace) -> Done<()> {
     let app = Arc::new(App::open_following(workspace)?);
     let delivery = app.start_delivery();
-    let served = app.block_on(serve(Arc::clone(&app)));
+    let trail = AuditTrail::of_stdio(workspace);
+    let served = app.block_on(serve(Arc::clone(&app), trail));
     app.stop_delivery(delivery);
     close(app);
     served
@@ -43,8 +45,8 @@ fn close(app: Arc<App>) {
     }
 }
 
-async fn serve(app: Arc<App>) -> Done<()> {
-    let server = McpServer::new(app);
+async fn serve(app: Arc<App>, trail: Option<AuditTrail>) -> Done<()> {
+    let server = McpServer::new(app).with_audit(trail);
     let tracker = server.tracker().clone();
     let tasks = Arc::clone(server.task_runs());
     let running = match server.serve(stdio_pipes()).await {

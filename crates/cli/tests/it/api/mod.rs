@@ -26,6 +26,7 @@ mod remote_skills;
 mod request_ids;
 mod routes;
 mod scopes;
+mod sign_in;
 mod snippet;
 pub(crate) mod socket;
 mod socket_access;

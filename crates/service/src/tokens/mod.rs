@@ -1,14 +1,15 @@
 //! The tokens of HTTP requests. The owner's token is created when a daemon first starts and is stored in the
 //! file `token` of the home, readable by its owner only. Further tokens have a name and a scope; only their
-//! hashes are stored, in `tokens.json`.
+//! hashes are stored, in `tokens.json`. `sign_in.rs` gives a browser a token, `book.rs` finds the token of a
+//! request.
 //!
 //! Not here: extracting a token from a request.
 
-use std::fmt;
-use std::fs;
+mod book;
+mod sign_in;
+
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use deft_config::{lock_edits, write_private};
 use deft_model::nearest;
@@ -16,11 +17,13 @@ use deft_registry::read_text;
 use deft_wire::token::{AddTokenResult, TokenList, TokenRevoked, TokenScope, TokenView};
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::workspace::Workspace;
+
+pub use book::{TokenBook, TokenId, TokenOwner};
+pub use sign_in::{SignInCode, create_code, redeem_code};
 
 /// Maximum size of the file with the owner's token.
 const MAX_TOKEN: u64 = 4096;
@@ -93,9 +96,18 @@ struct StoredToken {
     view: TokenView,
 }
 
+/// A code with which a browser gets a token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredCode {
+    hash: String,
+    expires_at: Timestamp,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct StoredTokens {
     tokens: Vec<StoredToken>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sign_in_codes: Vec<StoredCode>,
 }
 
 impl StoredTokens {
@@ -117,6 +129,32 @@ impl StoredTokens {
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
         write_private(&hash_file(home), &format!("{text}\n"))
     }
+
+    /// Removes what has expired.
+    fn remove_expired(&mut self, now: Timestamp) {
+        self.tokens.retain(|token| !token.view.has_expired(now));
+        self.sign_in_codes.retain(|code| code.expires_at > now);
+    }
+
+    /// Whether a token has this name.
+    fn has_name(&self, name: &str) -> bool {
+        name == OWNER || self.tokens.iter().any(|token| token.view.name == name)
+    }
+
+    /// Creates a token, adds its hash, and returns the token.
+    fn create(&mut self, name: &str, scope: TokenScope, expires_at: Option<Timestamp>) -> String {
+        let token = new_token();
+        self.tokens.push(StoredToken {
+            hash: hash(&token),
+            view: TokenView {
+                name: name.to_owned(),
+                scope,
+                created_at: Timestamp::now(),
+                expires_at,
+            },
+        });
+        token
+    }
 }
 
 /// Creates a token. It is only returned here; its hash is stored.
@@ -131,33 +169,26 @@ pub fn add(workspace: &Workspace, name: &str, scope: TokenScope) -> Done<AddToke
     home.ensure()?;
     let _lock = lock_edits(&home.path);
     let mut stored = StoredTokens::read(&home.path)?;
-    let taken = stored.tokens.iter().any(|token| token.view.name == name);
-    if taken || name == OWNER {
+    stored.remove_expired(Timestamp::now());
+    if stored.has_name(name) {
         let message = format!("the token `{name}` already exists");
         let hint = format!("`deft tokens revoke {name}` revokes it, or choose another name");
         return Err(Failure::input("exists", message).hint(hint));
     }
-    let made = new_token();
-    stored.tokens.push(StoredToken {
-        hash: hash(&made),
-        view: TokenView {
-            name: name.to_owned(),
-            scope,
-            created_at: Timestamp::now(),
-        },
-    });
+    let token = stored.create(name, scope, None);
     stored.write(&home.path)?;
     Ok(AddTokenResult {
         ok: true,
         name: name.to_owned(),
         scope,
-        token: made,
+        token,
     })
 }
 
-/// Lists the added tokens, without the secrets.
+/// Lists the valid tokens that were added, without the secrets.
 pub fn list(workspace: &Workspace) -> Done<TokenList> {
-    let stored = StoredTokens::read(&workspace.locate()?)?;
+    let mut stored = StoredTokens::read(&workspace.locate()?)?;
+    stored.remove_expired(Timestamp::now());
     let tokens = stored.tokens.into_iter().map(|token| token.view);
     Ok(TokenList {
         tokens: tokens.collect(),
@@ -193,95 +224,10 @@ fn unknown(name: &str, stored: &StoredTokens) -> Failure {
     })
 }
 
-/// The name and scope of a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenOwner {
-    /// The name of the token.
-    pub name: String,
-    /// The scope.
-    pub scope: TokenScope,
-    /// Distinguishes it from other tokens with the same name.
-    pub id: TokenId,
-}
-
-/// Identifies an accepted token without its secret.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct TokenId(String);
-
-impl fmt::Debug for TokenId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TokenId")
-    }
-}
-
-/// The tokens that a server accepts: the owner's, and those currently in the file.
-pub struct TokenBook {
-    home: PathBuf,
-    owner: String,
-    read: Mutex<ReadTokens>,
-}
-
-#[derive(Default)]
-struct ReadTokens {
-    looks: Option<(SystemTime, u64)>,
-    tokens: Vec<StoredToken>,
-}
-
-impl TokenBook {
-    /// Opens the tokens of a home, and creates the owner's if it does not exist.
-    pub fn open(home: &Path) -> Done<Self> {
-        Ok(Self {
-            owner: hash(&owner_token(home)?),
-            home: home.to_owned(),
-            read: Mutex::default(),
-        })
-    }
-
-    /// Returns the name and scope of a token. It compares hashes, so that timing reveals nothing about the
-    /// token.
-    pub fn find(&self, token: &str) -> Option<TokenOwner> {
-        let given = hash(token);
-        if given == self.owner {
-            return Some(TokenOwner {
-                name: OWNER.to_owned(),
-                scope: TokenScope::Admin,
-                id: TokenId(given),
-            });
-        }
-        let mut read = self.read.lock();
-        self.refresh(&mut read);
-        let found = read.tokens.iter().find(|token| token.hash == given)?;
-        Some(TokenOwner {
-            name: found.view.name.clone(),
-            scope: found.view.scope,
-            id: TokenId(given),
-        })
-    }
-
-    /// Whether a token that was accepted before is still valid.
-    pub fn is_valid(&self, token: &TokenId) -> bool {
-        let mut read = self.read.lock();
-        self.refresh(&mut read);
-        token.0 == self.owner || read.tokens.iter().any(|known| known.hash == token.0)
-    }
-
-    /// Reads the file again if it has changed. An unreadable file contains no valid tokens.
-    fn refresh(&self, read: &mut ReadTokens) {
-        let data = fs::metadata(hash_file(&self.home)).ok();
-        let looks = data.and_then(|data| Some((data.modified().ok()?, data.len())));
-        if looks != read.looks {
-            let stored = StoredTokens::read(&self.home).unwrap_or_else(|failure| {
-                tracing::warn!(hint = failure.hint, "{}", failure.message);
-                StoredTokens::default()
-            });
-            read.tokens = stored.tokens;
-            read.looks = looks;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

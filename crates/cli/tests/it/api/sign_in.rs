@@ -1,0 +1,189 @@
+//! `deft open`: how a browser gets a token, and the page that it opens.
+
+use deft_testkit::referee_script;
+use serde_json::{Value, json};
+
+use super::client::{Api, Reply};
+use super::tokens::with_token;
+use crate::daemon::{Daemon, used_home, wait_for};
+use crate::setup::{bin, program};
+use crate::support::{WORKFLOW, World};
+
+/// The address that `deft open` prints, and the code in it.
+fn address(world: &World) -> (String, String) {
+    let opened = world.json(&["open", "--no-browser", "--json"]);
+    assert_eq!(opened["opened"], false, "{opened:#}");
+    let url = opened["url"].as_str().unwrap().to_owned();
+    let code = url.split_once("/#code=").unwrap().1.to_owned();
+    (url, code)
+}
+
+fn redeem(api: &Api, code: &str) -> Reply {
+    let body = json!({"code": code}).to_string();
+    let head = format!(
+        "POST /sign-in HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        api.address,
+        body.len()
+    );
+    api.raw(head.as_bytes())
+}
+
+#[test]
+fn a_code_signs_in_one_browser_once() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let (_, code) = address(&world);
+    let signed_in = redeem(&api, &code);
+    assert_eq!(signed_in.status, 200, "{signed_in:?}");
+    let signed_in = signed_in.json();
+    assert_eq!(
+        (&signed_in["name"], &signed_in["scope"]),
+        (&json!("browser-1"), &json!("admin"))
+    );
+    let again = redeem(&api, &code);
+    assert_eq!(
+        (again.status, &again.json()["code"]),
+        (401, &json!("unauthorized"))
+    );
+    assert_eq!(redeem(&api, "").status, 401);
+    let token = signed_in["token"].as_str().unwrap().to_owned();
+    let browser = with_token(&api, token.clone());
+    assert_eq!(browser.get("/api/v1/status").status, 200);
+
+    let listed = world.json(&["tokens", "list", "--json"]);
+    assert_eq!(listed["tokens"][0]["expires_at"], signed_in["expires_at"]);
+    assert_eq!(world.code(&["tokens", "revoke", "browser-1"]), 0);
+    assert_eq!(browser.get("/api/v1/status").status, 401);
+
+    let said = daemon.stop();
+    let entries = world.audited_requests().into_iter();
+    let entries: Vec<_> = entries
+        .map(|it| (it["who"].clone(), it["status"].clone()))
+        .collect();
+    let refused = (json!("anyone"), json!(401));
+    assert_eq!(
+        entries,
+        [(json!("browser-1"), json!(200)), refused.clone(), refused]
+    );
+    for text in [
+        said,
+        world.read("home/logs/audit.jsonl"),
+        world.read("home/tokens.json"),
+    ] {
+        assert!(!text.contains(&code) && !text.contains(&token), "{text}");
+    }
+}
+
+#[test]
+fn a_browser_is_started_only_for_a_running_daemon() {
+    let world = used_home();
+    let failed = world.json(&["open", "--json"]);
+    assert_eq!(failed["error"]["code"], "not_up", "{failed:#}");
+    program(&world, "xdg-open", "echo \"$1\" > \"$HOME/opened\"");
+    std::fs::create_dir_all(world.path("user")).unwrap();
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let mut command = world.command(&["open"]);
+    command.env("PATH", bin(&world)).env("DISPLAY", ":0");
+    let output = command.output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "opened deft in your browser\n"
+    );
+    assert_eq!(output.stdout, b"");
+    let opened = wait_for("the browser", || {
+        let text = std::fs::read_to_string(world.path("user/opened")).ok()?;
+        text.ends_with('\n').then_some(text)
+    });
+    let (page, code) = opened.trim().split_once("/#code=").unwrap();
+    assert_eq!(page, format!("http://{}", api.address));
+    assert_eq!(redeem(&api, code).status, 200);
+    daemon.stop();
+}
+
+/// Only the page's own script may run in it, and no other page may show it in a frame.
+#[test]
+fn the_page_needs_no_token_and_loads_nothing_from_elsewhere() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let api = with_token(&Api::find(&world), "none".to_owned());
+    let page = api.get("/");
+    let header = |name: &str| {
+        let found = page
+            .headers
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.clone()).unwrap()
+    };
+    assert_eq!(page.status, 200);
+    assert!(header("content-type").starts_with("text/html"));
+    let policy = header("content-security-policy");
+    for part in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(policy.contains(part), "{policy}");
+    }
+    assert_eq!(header("referrer-policy"), "no-referrer");
+    let text = String::from_utf8(page.body.clone()).unwrap();
+    for path in ["/page.js", "/page.css"] {
+        assert!(text.contains(path), "{text}");
+        assert_eq!(api.get(path).status, 200, "{path}");
+    }
+    assert!(
+        !text.contains("://") && !text.contains("<style") && !text.contains(" style="),
+        "{text}"
+    );
+    let foreign = b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    assert_eq!(api.raw(foreign).status, 403);
+    daemon.stop();
+}
+
+/// jsdom runs the page as a browser does.
+#[test]
+fn the_page_signs_a_browser_in_and_out() {
+    let world = used_home();
+    world.write("home/skills/report.yaml", WORKFLOW);
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let (with_code, code) = address(&world);
+    let plain = format!("http://{}/", api.address);
+    let output = referee_script("page.mjs")
+        .args([&plain, &with_code, &plain, &with_code])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let pages: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [before, signed_in, returned, used_code, after] = pages.as_slice() else {
+        panic!("{lines}");
+    };
+    let help = "Run `deft open` on the machine of deft to sign this browser in.";
+    assert_eq!(
+        (&before["message"], &before["form"]),
+        (&json!(help), &json!(true))
+    );
+    for page in [signed_in, returned, used_code] {
+        assert_eq!(page["message"], "Signed in as browser-1.", "{page:#}");
+        assert_eq!(page["state"]["Skills"], "1, 1 with a schedule", "{page:#}");
+        assert_eq!(
+            page["address"], plain,
+            "the code stays in no history: {page:#}"
+        );
+        assert!(!page["stored"].as_str().unwrap().contains(&code));
+    }
+    assert_eq!(
+        (&after["message"], &after["state"], &after["stored"]),
+        (&json!("Signed out."), &Value::Null, &Value::Null)
+    );
+    let listed = world.json(&["tokens", "list", "--json"]);
+    assert_eq!(listed["tokens"], json!([]));
+    daemon.stop();
+}
