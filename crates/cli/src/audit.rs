@@ -4,8 +4,6 @@
 //! Not here: commands that only read, write files for other programs (`deft man`), or serve others
 //! (`deft up`, `deft mcp serve`), whose requests have entries of their own.
 
-use std::process::ExitCode;
-
 use deft_service::{Workspace, audit};
 
 use crate::args::{
@@ -43,8 +41,8 @@ impl Change {
 
 fn command(command: &Command) -> Option<String> {
     match command {
-        Command::Setup(_) => some("setup"),
-        Command::Init { .. } => some("init"),
+        Command::Setup(_) => Some("setup".to_owned()),
+        Command::Init { .. } => Some("init".to_owned()),
         Command::Doctor { fix } => fix.then(|| "doctor --fix".to_owned()),
         Command::Skills(command) => skills(command),
         Command::Export(args) => export(args),
@@ -52,21 +50,23 @@ fn command(command: &Command) -> Option<String> {
         Command::Chat(args) => chat(args),
         Command::Budget(command) => budget(command),
         Command::Runs(command) => runs(command),
-        Command::Remind(_) => some("remind"),
+        Command::Remind(_) => Some("remind".to_owned()),
         Command::Schedule(command) => schedule(command),
-        Command::Tick(_) => some("tick"),
+        Command::Tick(_) => Some("tick".to_owned()),
         Command::Jobs(command) => jobs(command),
-        Command::Notices(Notices::Retry { id }) => about("notices retry", id.as_deref()),
+        Command::Notices(Notices::Retry { id }) => {
+            Some(named("notices retry", id.as_deref().unwrap_or_default()))
+        }
         Command::Approvals(command) => approvals(command),
         Command::Tools(command) => tools(command),
         Command::Mcp(command) => mcp(command),
-        Command::Config(Config::Set { key, value: _ }) => about("config set", Some(key)),
+        Command::Config(Config::Set { key, value: _ }) => Some(named("config set", key)),
         Command::Secrets(command) => secrets(command),
         Command::Tokens(command) => tokens(command),
         Command::Undo { list } => (!list).then(|| "undo".to_owned()),
         // A line may contain secrets; its calls are in the journal.
-        Command::Cmd { .. } => some("cmd"),
-        Command::Open(_) => some("open"),
+        Command::Cmd { .. } => Some("cmd".to_owned()),
+        Command::Open(_) => Some("open".to_owned()),
         Command::Notices(Notices::List { .. })
         | Command::Config(
             Config::Show { .. } | Config::Get { .. } | Config::Validate | Config::Path,
@@ -83,26 +83,20 @@ fn command(command: &Command) -> Option<String> {
     }
 }
 
-fn some(command: &str) -> Option<String> {
-    about(command, None)
-}
-
-fn about(command: &str, subject: Option<&str>) -> Option<String> {
-    Some(match subject {
-        Some(subject) => format!("{command} {subject}"),
-        None => command.to_owned(),
-    })
+/// Returns the text of a command that concerns `subject`, or nothing in particular.
+fn named(command: &str, subject: &str) -> String {
+    format!("{command} {subject}").trim_end().to_owned()
 }
 
 fn skills(command: &Skills) -> Option<String> {
     match command {
-        Skills::New(args) => about("skills new", Some(&args.name)),
-        Skills::Enable { name } => about("skills enable", Some(name)),
-        Skills::Disable { name } => about("skills disable", Some(name)),
-        Skills::Approve { skill, .. } => about("skills approve", Some(skill)),
-        Skills::Revoke { skill } => about("skills revoke", Some(skill)),
-        Skills::Restore { name } => about("skills restore", Some(name)),
-        Skills::Delete { name, .. } => about("skills delete", Some(name)),
+        Skills::New(args) => Some(named("skills new", &args.name)),
+        Skills::Enable { name } => Some(named("skills enable", name)),
+        Skills::Disable { name } => Some(named("skills disable", name)),
+        Skills::Approve { skill, .. } => Some(named("skills approve", skill)),
+        Skills::Revoke { skill } => Some(named("skills revoke", skill)),
+        Skills::Restore { name } => Some(named("skills restore", name)),
+        Skills::Delete { name, .. } => Some(named("skills delete", name)),
         Skills::Import(args) => (!args.dry_run).then(|| "skills import".to_owned()),
         Skills::Export(args) => export(args),
         Skills::List(_)
@@ -127,7 +121,7 @@ fn export(args: &Export) -> Option<String> {
 fn chat(args: &Chat) -> Option<String> {
     match &args.command {
         None => (!args.show_prompt).then(|| "chat".to_owned()),
-        Some(Conversations::Delete { id, .. }) => about("chat delete", Some(id)),
+        Some(Conversations::Delete { id, .. }) => Some(named("chat delete", id)),
         Some(
             Conversations::List { .. } | Conversations::Show { .. } | Conversations::Search { .. },
         ) => None,
@@ -137,16 +131,19 @@ fn chat(args: &Chat) -> Option<String> {
 fn budget(command: &Budget) -> Option<String> {
     match command {
         Budget::Show => None,
-        Budget::Set(args) => about("budget set", args.agent.as_deref()),
-        Budget::Resume { agent } => about("budget resume", Some(agent)),
+        Budget::Set(args) => Some(named(
+            "budget set",
+            args.agent.as_deref().unwrap_or_default(),
+        )),
+        Budget::Resume { agent } => Some(named("budget resume", agent)),
     }
 }
 
 fn runs(command: &Runs) -> Option<String> {
     match command {
-        Runs::Cancel { id } => about("runs cancel", Some(id)),
-        Runs::Resume(args) => about("runs resume", Some(&args.id)),
-        Runs::Rerun { id, .. } => about("runs rerun", Some(id)),
+        Runs::Cancel { id } => Some(named("runs cancel", id)),
+        Runs::Resume(args) => Some(named("runs resume", &args.id)),
+        Runs::Rerun { id, .. } => Some(named("runs rerun", id)),
         Runs::Prune(args) => (!args.dry_run).then(|| "runs prune".to_owned()),
         Runs::List(_) | Runs::Show { .. } | Runs::Logs { .. } | Runs::Export(_) => None,
     }
@@ -154,10 +151,10 @@ fn runs(command: &Runs) -> Option<String> {
 
 fn schedule(command: &Schedule) -> Option<String> {
     match command {
-        Schedule::Add(args) => about("schedule add", Some(&args.name)),
-        Schedule::Pause { name } => about("schedule pause", Some(&name.join(" "))),
-        Schedule::Resume { name } => about("schedule resume", Some(&name.join(" "))),
-        Schedule::Remove { name } => about("schedule remove", Some(&name.join(" "))),
+        Schedule::Add(args) => Some(named("schedule add", &args.name)),
+        Schedule::Pause { name } => Some(named("schedule pause", &name.join(" "))),
+        Schedule::Resume { name } => Some(named("schedule resume", &name.join(" "))),
+        Schedule::Remove { name } => Some(named("schedule remove", &name.join(" "))),
         Schedule::List { .. }
         | Schedule::Next(_)
         | Schedule::Preview(_)
@@ -167,9 +164,9 @@ fn schedule(command: &Schedule) -> Option<String> {
 
 fn jobs(command: &Jobs) -> Option<String> {
     match command {
-        Jobs::Queue { .. } => some("jobs queue"),
-        Jobs::Halt => some("jobs halt"),
-        Jobs::Resume => some("jobs resume"),
+        Jobs::Queue { .. } => Some("jobs queue".to_owned()),
+        Jobs::Halt => Some("jobs halt".to_owned()),
+        Jobs::Resume => Some("jobs resume".to_owned()),
         Jobs::List { .. } | Jobs::Show { .. } => None,
     }
 }
@@ -180,26 +177,26 @@ fn approvals(command: &Approvals) -> Option<String> {
             let always = if *always { " --always" } else { "" };
             Some(format!("approvals approve {id}{always}"))
         }
-        Approvals::Revoke { id } => about("approvals revoke", Some(id)),
-        Approvals::Reject { id, .. } => about("approvals reject", Some(id)),
+        Approvals::Revoke { id } => Some(named("approvals revoke", id)),
+        Approvals::Reject { id, .. } => Some(named("approvals reject", id)),
         Approvals::List { .. } | Approvals::Grants => None,
     }
 }
 
 fn tools(command: &Tools) -> Option<String> {
     match command {
-        Tools::Forget { name } => about("tools forget", Some(name)),
-        Tools::Call(args) => about("tools call", Some(&args.name)),
+        Tools::Forget { name } => Some(named("tools forget", name)),
+        Tools::Call(args) => Some(named("tools call", &args.name)),
         Tools::List(_) | Tools::Show { .. } | Tools::Catalog => None,
     }
 }
 
 fn mcp(command: &Mcp) -> Option<String> {
     match command {
-        Mcp::Add(args) => about("mcp add", Some(&args.name)),
-        Mcp::Remove { name } => about("mcp remove", Some(name)),
-        Mcp::Login(args) => about("mcp login", Some(&args.name)),
-        Mcp::Logout { name } => about("mcp logout", Some(name)),
+        Mcp::Add(args) => Some(named("mcp add", &args.name)),
+        Mcp::Remove { name } => Some(named("mcp remove", name)),
+        Mcp::Login(args) => Some(named("mcp login", &args.name)),
+        Mcp::Logout { name } => Some(named("mcp logout", name)),
         Mcp::Install(args) => (!args.dry_run).then(|| "mcp install".to_owned()),
         Mcp::Import { dry_run, .. } => (!dry_run).then(|| "mcp import".to_owned()),
         Mcp::Serve | Mcp::List | Mcp::Probe { .. } => None,
@@ -208,16 +205,16 @@ fn mcp(command: &Mcp) -> Option<String> {
 
 fn secrets(command: &Secrets) -> Option<String> {
     match command {
-        Secrets::Set { name, .. } => about("secrets set", Some(name)),
-        Secrets::Rm { name } => about("secrets rm", Some(name)),
+        Secrets::Set { name, .. } => Some(named("secrets set", name)),
+        Secrets::Rm { name } => Some(named("secrets rm", name)),
         Secrets::List | Secrets::Test { .. } => None,
     }
 }
 
 fn tokens(command: &Tokens) -> Option<String> {
     match command {
-        Tokens::Add { name, .. } => about("tokens add", Some(name)),
-        Tokens::Revoke { name } => about("tokens revoke", Some(name)),
+        Tokens::Add { name, .. } => Some(named("tokens add", name)),
+        Tokens::Revoke { name } => Some(named("tokens revoke", name)),
         Tokens::List => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Every address of the API is behind a token, and behind the scope that the document names.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::{Api, Reply};
 use super::tokens::{add, with_token};
