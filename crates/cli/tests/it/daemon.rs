@@ -35,10 +35,28 @@ impl Daemon {
         Self::spawn(world, args, &[])
     }
 
+    /// Starts a daemon that may open `count` files and waits until it is ready.
+    pub(crate) fn with_open_files(world: &World, count: usize) -> Self {
+        let deft = world.command(&["up"]);
+        let mut limited = Command::new("sh");
+        limited
+            .args(["-c", &format!("ulimit -n {count}; exec \"$0\" up")])
+            .arg(deft.get_program())
+            .current_dir(world.path(""))
+            .env_clear()
+            .envs(deft.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut daemon = Self::from_command(&mut limited);
+        daemon.until("started in");
+        daemon
+    }
+
     fn spawn(world: &World, args: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut child = world
-            .command(&[&["up"], args].concat())
-            .envs(variables.iter().copied())
+        let mut command = world.command(&[&["up"], args].concat());
+        Self::from_command(command.envs(variables.iter().copied()))
+    }
+
+    fn from_command(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

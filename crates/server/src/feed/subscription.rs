@@ -46,7 +46,7 @@ impl Subscription {
         let place = Arc::clone(&server.feeds).try_acquire_owned();
         let place = place.map_err(|_| {
             let message = format!(
-                "more than {} clients follow the events",
+                "{} clients follow the events already",
                 server.limits.feeds
             );
             Failure::input("too_many_requests", message).hint("close some of them")

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::client::Api;
 use super::socket::Socket;
-use crate::daemon::{Daemon, WAIT_TIMEOUT, used_home};
+use crate::daemon::{Daemon, WAIT_TIMEOUT, used_home, wait_for};
 
 fn open(api: &Api, query: &str) -> Socket {
     Socket::open(api, &format!("/ws?{query}token={}", api.token))
@@ -73,6 +73,27 @@ fn frames_that_break_the_rules_end_only_their_connection() {
     endless.stream.write_all(&masked(0x01, b"")).unwrap();
     drop(endless.stream.write_all(&masked(0x00, b"").repeat(20_000)));
     assert_served(&api, &mut other);
+    daemon.stop();
+}
+
+/// Feeds may use a quarter of the files that the process may open, so that other requests are always served.
+#[test]
+fn feeds_leave_files_for_other_requests() {
+    let world = used_home();
+    let daemon = Daemon::with_open_files(&world, 200);
+    let api = Api::find(&world);
+    let mut feeds: Vec<_> = (0..50).map(|_| open(&api, "")).collect();
+    let path = format!("/ws?token={}", api.token);
+    let refused = Socket::ask(&api, &path, &api.address, &[]).err().unwrap();
+    assert_eq!(
+        (refused.status, &refused.json()["code"]),
+        (429, &json!("too_many_requests"))
+    );
+    assert_served(&api, &mut feeds[0]);
+    feeds.truncate(49);
+    wait_for("the permit of the closed feed", || {
+        Socket::ask(&api, &path, &api.address, &[]).ok().map(drop)
+    });
     daemon.stop();
 }
 
