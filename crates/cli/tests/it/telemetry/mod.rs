@@ -5,5 +5,6 @@ mod headers;
 mod logs;
 mod metrics;
 pub(crate) mod referee;
+mod samples;
 mod traces;
 mod values;
