@@ -4,7 +4,7 @@
     servers.py DEFT LOAD ENGINE_BENCH CACHE [PART...]      (`make bench-servers` calls it)
 
 LOAD is the bench `load` of the crate `deft-server`, which puts load on deft and on the peers in the same way.
-Everything listens on loopback, on free ports, in a temporary folder. Parts: mcp, trigger, reads, feed, start.
+Everything listens on loopback, on free ports, in a temporary folder. Parts: start, mcp, relay, trigger, feed, reads.
 """
 
 import json
@@ -19,7 +19,8 @@ import time
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE / "peers"))
-from run import Restate, free_port, line, wait_for  # noqa: E402
+from run import Restate, free_port, line, restate_service, wait_for  # noqa: E402
+from web import Peers, store_runs  # noqa: E402
 
 ROUNDS = 3
 STORED_RUNS = 100_000
@@ -43,12 +44,12 @@ FIVE = "name: five\ndescription: Five steps, each with an effect\nsteps:\n" + ""
 class Deft:
     """A running `deft up` with its own home."""
 
-    def __init__(self, deft, folder):
+    def __init__(self, deft, folder, config=""):
         self.home = pathlib.Path(folder) / "home"
         (self.home / "skills").mkdir(parents=True)
         for name, text in (("one", ONE), ("five", FIVE)):
             (self.home / "skills" / f"{name}.yaml").write_text(text)
-        (self.home / "config.toml").write_text(CONFIG)
+        (self.home / "config.toml").write_text(CONFIG + config)
         environment = {**os.environ, "DEFT_HOME": str(self.home)}
         self.begun = time.perf_counter()
         log = open(pathlib.Path(folder) / "deft.log", "wb")
@@ -76,8 +77,7 @@ class Deft:
         return cpu(self.process.pid)
 
     def memory_mb(self):
-        rollup = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
-        return next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) / 1024
+        return memory_mb(self.process.pid)
 
     def close(self):
         self.process.terminate()
@@ -90,9 +90,16 @@ def cpu(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def memory_mb(pid):
+    """The memory of a process; pages that it shares count in part."""
+    rollup = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")) / 1024
+
+
 class Bench:
     def __init__(self, deft, load, engine, cache):
         self.deft, self.load, self.engine, self.cache = deft, load, engine, pathlib.Path(cache)
+        self.peers = Peers(self.cache)
 
     def http(self, server, method, path, body, count, connections, rate=0):
         arguments = ["http", server.address, server.token, method, path, body, count, connections, rate]
@@ -116,6 +123,18 @@ class Bench:
         sizes = sorted(self.sample(server) for _ in range(60))
         show("… waiting, MB (bar 25)", sizes[len(sizes) // 2])
         show("… the most within a minute, with a fire, MB", sizes[-1])
+        with tempfile.TemporaryDirectory() as folder:
+            begun = time.perf_counter()
+            restate = Restate(self.cache, restate_service(self.cache), folder)
+            show("… Restate ready, with a service, ms", (time.perf_counter() - begun) * 1e3)
+            time.sleep(10)
+            show("… Restate, without its service, MB", memory_mb(restate.server.pid))
+            restate.close()
+        for name, start in self.peers.tools():
+            with start() as peer:
+                show(f"… {name} ready, ms", peer.ready_ms)
+                time.sleep(2)
+                show(f"… {name}, MB", memory_mb(peer.pid))
 
     def sample(self, server):
         time.sleep(1)
@@ -123,11 +142,7 @@ class Bench:
 
     def trigger(self, server):
         """A run of five `once` steps over HTTP, beside the engine alone and Restate's ingress."""
-        manifest, target = HERE / "peers" / "restate" / "Cargo.toml", self.cache / "peers"
-        subprocess.run(
-            ["cargo", "build", "--release", "--quiet", "--manifest-path", manifest, "--target-dir", target], check=True
-        )
-        service = str(target / "release" / "peer-restate")
+        service = restate_service(self.cache)
         with tempfile.TemporaryDirectory() as folder:
             restate = Restate(self.cache, service, folder)
             ingress = f"http://127.0.0.1:{restate.ingress}"
@@ -172,52 +187,32 @@ class Bench:
 
     def tool_calls(self, server):
         """`skill_run` of a skill with one step through `/mcp`, beside two servers whose tool does nothing."""
-        python = self.python_peer()
-        node = self.node_peer()
-        ports = free_port(), free_port()
-        here = HERE / "peers" / "mcp"
-        peers = [
-            subprocess.Popen([python, str(here / "server.py"), str(ports[0])]),
-            subprocess.Popen([str(node / "bin" / "node"), "server.mjs", str(ports[1])], cwd=node / "peer"),
-        ]
-        try:
-            for port in ports:
-                wait_for_port(port)
+        (fastmcp, start_fastmcp), (sdk, start_sdk) = self.peers.tools()
+        with start_fastmcp() as first, start_sdk() as second:
             for _ in range(ROUNDS):
                 own = self.mcp(server.address, server.token, "skill_run", {"skill": "one"})
                 show("`skill_run` of one step through /mcp, p50 ms (bar 2)", own["p50_ms"])
-                for name, port in zip(("FastMCP, a tool that does nothing", "TypeScript SDK, the same"), ports):
-                    peer = self.mcp(f"127.0.0.1:{port}", "", "greet", {"who": "Ada"})
-                    show(f"… {name}, p50 ms", peer["p50_ms"])
-        finally:
-            for peer in peers:
-                peer.kill()
-                peer.wait()
+                for name, peer in ((fastmcp, first), (sdk, second)):
+                    call = self.mcp(peer.address, "", "greet", {"who": "Ada"})
+                    show(f"… {name}, a tool that does nothing, p50 ms", call["p50_ms"])
 
-    def python_peer(self):
-        folder = self.cache / "peer-fastmcp"
-        wanted = (HERE / "peers" / "mcp" / "requirements.txt").read_text()
-        ready = folder / "ready"
-        if not ready.exists() or ready.read_text() != wanted:
-            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-            requirements = HERE / "peers" / "mcp" / "requirements.txt"
-            subprocess.run([folder / "bin" / "pip", "install", "--quiet", "-r", requirements], check=True)
-            ready.write_text(wanted)
-        return str(folder / "bin" / "python")
-
-    def node_peer(self):
-        """The Node of the referees, and a folder with the SDK."""
-        folder, source = self.cache / "referees", HERE / "peers" / "mcp"
-        peer = folder / "peer"
-        peer.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "server.mjs"):
-            (peer / name).write_text((source / name).read_text())
-        path = f"{folder / 'bin'}:{os.environ['PATH']}"
-        subprocess.run(
-            ["npm", "install", "--silent", "--no-audit", "--no-fund"],
-            cwd=peer, check=True, env={**os.environ, "PATH": path},
-        )
-        return folder
+    def relay(self, _):
+        """A tool of another server, over stdio behind deft and behind FastMCP's proxy. Both are called over HTTP."""
+        command = self.peers.upstream()
+        table = f'[mcp_servers.up]\ncommand = "{command[0]}"\nargs = {json.dumps(command[1:])}\nreexport = "plain"\n'
+        (sdk, start_sdk) = self.peers.tools()[1]
+        with tempfile.TemporaryDirectory() as folder, self.peers.relay() as proxy, start_sdk() as direct:
+            deft = Deft(self.deft, folder, table)
+            try:
+                for _ in range(ROUNDS):
+                    own = self.mcp(deft.address, deft.token, "greet", {"who": "Ada"})
+                    peer = self.mcp(proxy.address, "", "greet", {"who": "Ada"})
+                    near = self.mcp(direct.address, "", "greet", {"who": "Ada"})
+                    show("a tool behind deft, p50 ms", own["p50_ms"])
+                    show("… behind FastMCP's proxy, p50 ms", peer["p50_ms"])
+                    show(f"… {sdk}, the same tool without anything in between, p50 ms", near["p50_ms"])
+            finally:
+                deft.close()
 
     def reads(self, server):
         """`GET /api/v1/runs` with many runs stored."""
@@ -242,6 +237,21 @@ class Bench:
             busy = self.http(server, "GET", "/api/v1/runs?limit=20", "", 20_000, 16)
             writing.join()
             show("… requests/s while 200 runs a second are stored", busy["per_s"])
+        with tempfile.TemporaryDirectory() as folder:
+            database = store_runs(folder, STORED_RUNS)
+            for name, start in self.peers.readers(database):
+                with start() as peer:
+                    self.read_peer(name, peer)
+
+    def read_peer(self, name, peer):
+        """The same request to a server that does nothing but this."""
+        for _ in range(ROUNDS):
+            before = cpu(peer.pid)
+            lone = self.http(peer, "GET", "/api/v1/runs?limit=20", "", 5_000, 1)
+            many = self.http(peer, "GET", "/api/v1/runs?limit=20", "", 15_000, 16)
+            show(f"… {name}, requests/s", many["per_s"])
+            show(f"… {name}, p50 ms with one connection", lone["p50_ms"])
+            show(f"… {name}, CPU per request, ms", (cpu(peer.pid) - before) / 20_000 * 1e3)
 
     def feed(self, server):
         """1,000 WebSocket clients that read, and 20 that never do, at 200 events a second."""
@@ -269,6 +279,15 @@ class Bench:
         show("… memory at the end, MB", figures["end_mb"])
         if not figures["events_min"] == figures["events_max"] == stored:
             sys.exit("not every client received every stored event")
+        with tempfile.TemporaryDirectory() as folder, self.peers.feed(store_runs(folder, 20)) as peer:
+            used = cpu(peer.pid)
+            arguments = [self.load, "feed", peer.address, "", "1000", "20", "30"]
+            figures = line(arguments)
+            show("… ws on Node, events each received, fewest", figures["events_min"])
+            show("… ws on Node, delay p50 ms", figures["delay_p50_ms"])
+            show("… ws on Node, delay p99 ms", figures["delay_p99_ms"])
+            show("… ws on Node, CPU seconds a second", (cpu(peer.pid) - used) / 30)
+            show("… ws on Node, memory at the end, MB", memory_mb(peer.pid))
 
     def follow(self, server, clients, stalled, seconds, body, rate):
         """Follows the events while runs are started at a rate."""
@@ -284,20 +303,6 @@ class Bench:
         return {**json.loads(out), "middle_mb": middle[0] if middle else end, "end_mb": end}
 
 
-def wait_for_port(port, seconds=30):
-    import socket
-
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
-
-
 def show(name, figure):
     print(f"{name:<64} {figure:>10.2f}", flush=True)
 
@@ -305,7 +310,7 @@ def show(name, figure):
 def main():
     bench = Bench(*sys.argv[1:5])
     parts = {
-        "start": bench.start, "mcp": bench.tool_calls, "trigger": bench.trigger,
+        "start": bench.start, "mcp": bench.tool_calls, "relay": bench.relay, "trigger": bench.trigger,
         "feed": bench.feed, "reads": bench.reads,
     }
     chosen = sys.argv[5:] or list(parts)

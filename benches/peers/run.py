@@ -43,6 +43,16 @@ def restate_binary(cache):
     return found[0]
 
 
+def restate_service(cache):
+    """The program with the workflow as a service of Restate, and its load generator."""
+    target = cache / "peers"
+    subprocess.run(
+        ["cargo", "build", "--release", "--quiet", "--manifest-path", HERE / "restate" / "Cargo.toml", "--target-dir", target],
+        check=True,
+    )
+    return str(target / "release" / "peer-restate")
+
+
 def wait_for(url, seconds=30):
     end = time.monotonic() + seconds
     while True:
@@ -95,12 +105,7 @@ def line(command):
 def main():
     cache, bench = pathlib.Path(sys.argv[1]), sys.argv[2]
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-    manifest = HERE / "restate" / "Cargo.toml"
-    target = cache / "peers"
-    subprocess.run(
-        ["cargo", "build", "--release", "--quiet", "--manifest-path", manifest, "--target-dir", target], check=True
-    )
-    service = target / "release" / "peer-restate"
+    service = restate_service(cache)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         restate = Restate(cache, service, folder)

@@ -1,4 +1,4 @@
-// The TypeScript SDK's server with one tool, over streamable HTTP with sessions: `node server.mjs PORT`.
+// The TypeScript SDK's server with one tool, over streamable HTTP with sessions: `node tools.mjs PORT`.
 import { randomUUID } from "node:crypto";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";

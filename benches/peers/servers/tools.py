@@ -1,4 +1,4 @@
-"""FastMCP with one tool, over streamable HTTP with sessions: `server.py PORT`."""
+"""FastMCP with one tool, over streamable HTTP with sessions: `tools.py PORT`."""
 
 import sys
 
