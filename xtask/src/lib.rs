@@ -27,6 +27,8 @@ mod locks;
 #[cfg(test)]
 mod matches;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod paths;
 #[cfg(test)]
 mod plain_words;
