@@ -16,6 +16,7 @@ pub mod doctor;
 pub mod doorbell;
 mod engine_failure;
 mod health;
+pub mod hex;
 pub mod hooks;
 pub mod hosts;
 mod ids;

@@ -8,9 +8,9 @@ use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
 use ring::hmac::{self, HMAC_SHA256, Key};
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
 use super::HookRequest;
+use crate::hex::{decode_hex, hex_digest};
 
 /// The part of a Stripe body that identifies the event.
 #[derive(Deserialize)]
@@ -50,7 +50,7 @@ pub(super) fn check(
             let given = require_header(request, "x-hub-signature-256")?;
             let given = given.strip_prefix("sha256=").and_then(decode_hex);
             verify(secret.as_bytes(), &[body], given)?;
-            Ok(digest(body))
+            Ok(hex_digest(body))
         }
         HookScheme::Stripe => {
             let header = require_header(request, "stripe-signature")?;
@@ -69,14 +69,14 @@ pub(super) fn check(
             // A retry by Stripe has a new timestamp and the same id.
             match serde_json::from_slice::<StripeEvent>(body) {
                 Ok(event) => check_id(&event.id),
-                Err(_) => Ok(digest(body)),
+                Err(_) => Ok(hex_digest(body)),
             }
         }
         HookScheme::Plain => {
             let given = require_header(request, &hook.header.to_lowercase())?;
             let given = given.strip_prefix("sha256=").unwrap_or(given);
             verify(secret.as_bytes(), &[body], decode_hex(given))?;
-            Ok(digest(body))
+            Ok(hex_digest(body))
         }
     }
 }
@@ -158,20 +158,6 @@ fn check_id(id: &str) -> Done<String> {
     Ok(id.to_owned())
 }
 
-fn digest(body: &[u8]) -> String {
-    let digest: [u8; 32] = Sha256::digest(body).into();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    if !digits.len().is_multiple_of(2) || !digits.is_ascii() {
-        return None;
-    }
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    digits.chunks(2).map(byte).collect()
-}
-
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     use base64::Engine;
     base64::engine::general_purpose::STANDARD.decode(text).ok()
@@ -192,6 +178,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::hex::hex;
 
     fn hook(scheme: HookScheme) -> HookConfig {
         HookConfig {
@@ -315,12 +302,7 @@ mod tests {
         let sign = |at: &str| {
             let key = Key::new(HMAC_SHA256, b"whsec_test");
             let tag = hmac::sign(&key, format!("{at}.{body}").as_bytes());
-            let hex: String = tag
-                .as_ref()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            format!("t={at},v0=00,v1={hex}")
+            format!("t={at},v0=00,v1={}", hex(tag.as_ref()))
         };
         let ask = |header: &str, now| {
             let headers = [("stripe-signature", header)];

@@ -16,6 +16,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::signature;
+use crate::hex::hex;
 use crate::workspace::Workspace;
 use crate::{listener, runtime};
 
@@ -120,10 +121,6 @@ fn sign(
 fn hmac(key: &[u8], content: &[u8]) -> Vec<u8> {
     let key = Key::new(HMAC_SHA256, key);
     hmac::sign(&key, content).as_ref().to_vec()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read_answer(name: &str, answer: &DeliveryAnswer) -> Done<HookReceipt> {

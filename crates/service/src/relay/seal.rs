@@ -4,6 +4,8 @@
 use ring::hmac::{self, HMAC_SHA256, Key};
 use ring::rand::SystemRandom;
 
+use crate::hex::{decode_hex, hex};
+
 /// Length of the signature, in hexadecimal digits.
 const LENGTH: usize = 64;
 
@@ -31,7 +33,7 @@ impl Seal {
     /// Returns the text if its signature is valid for `purpose`.
     pub fn open<'a>(&self, purpose: &str, sealed: &'a str) -> Option<&'a str> {
         let (tag, text) = sealed.split_at_checked(LENGTH)?;
-        let tag = unhex(tag)?;
+        let tag = decode_hex(tag)?;
         let is_whole = hmac::verify(self.key.as_ref()?, &content(purpose, text), &tag).is_ok();
         is_whole.then_some(text)
     }
@@ -40,19 +42,6 @@ impl Seal {
 /// The length prefix keeps different pairs of purpose and text from having the same content.
 fn content(purpose: &str, text: &str) -> Vec<u8> {
     format!("{}:{purpose}{text}", purpose.len()).into_bytes()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().chunks(2);
-    let bytes = digits.map(|pair| {
-        let pair = std::str::from_utf8(pair).ok()?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    bytes.collect()
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use deft_registry::{LoadedSkill, MAX_FILE_BYTES};
 use deft_wire::api::{SkillSource, SkillWrite};
 use deft_wire::diagnostic::Severity;
 use deft_wire::{Done, Failure};
-use sha2::{Digest, Sha256};
 
 use super::catalog::SkillCatalog;
 use super::validate::validate_text;
+use crate::hex::hex_digest;
 use crate::workspace::Workspace;
 
 /// Returns the text of the file that defines a skill.
@@ -27,7 +27,7 @@ fn read(workspace: &Workspace, loaded: &LoadedSkill) -> Done<SkillSource> {
     Ok(SkillSource {
         skill: loaded.skill.id.to_string(),
         path: path.display().to_string(),
-        hash: hash(&text),
+        hash: hex_digest(text.as_bytes()),
         text,
         writable: path.starts_with(workspace.home_to_read()?.skills()),
     })
@@ -53,7 +53,7 @@ pub fn write_source(workspace: &Workspace, name: &str, write: &SkillWrite) -> Do
     replace_file(&loaded.path, &write.text)?;
     workspace.note_written();
     Ok(SkillSource {
-        hash: hash(&write.text),
+        hash: hex_digest(write.text.as_bytes()),
         text: write.text.clone(),
         ..now
     })
@@ -67,11 +67,6 @@ fn check(path: &Path, text: &str) -> Done<()> {
     };
     let message = format!("line {}: {}", first.line, first.message);
     Err(Failure::input("invalid_skill", message).maybe_hint(first.help.clone()))
-}
-
-fn hash(text: &str) -> String {
-    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
