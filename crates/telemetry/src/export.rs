@@ -63,6 +63,9 @@ pub struct ExportState {
     pub last_export: Option<Timestamp>,
     /// Why the last request failed; `None` if it succeeded.
     pub last_error: Option<String>,
+    /// Number of spans that wait for the receiver.
+    #[serde(skip)]
+    waiting: u64,
 }
 
 /// Reads the state of an exporter.
@@ -83,6 +86,7 @@ pub type Report = Arc<dyn Fn(&ExportState) + Send + Sync>;
 pub struct Exporter {
     queue: Sender<Vec<Span>>,
     state: Arc<Mutex<ExportState>>,
+    report: Report,
     task: JoinHandle<()>,
 }
 
@@ -110,17 +114,26 @@ impl Exporter {
         let state = Arc::new(Mutex::new(ExportState::default()));
         let work = Work {
             state: Arc::clone(&state),
-            report,
+            report: Arc::clone(&report),
         };
         let task = tokio::spawn(work.run(options, waiting));
-        Self { queue, state, task }
+        Self {
+            queue,
+            state,
+            report,
+            task,
+        }
     }
 
     /// Queues spans for export. If the queue is full, they are dropped and counted.
     pub fn hand_over(&self, spans: Vec<Span>) {
-        if let Err(lost) = self.queue.try_send(spans) {
-            let spans = lost.into_inner();
-            self.state.lock().dropped += length(&spans);
+        let count = length(&spans);
+        // Counted before the task can see them.
+        self.state.lock().waiting += count;
+        if self.queue.try_send(spans).is_err() {
+            let mut state = self.state.lock();
+            state.waiting -= count;
+            state.dropped += count;
         }
     }
 
@@ -129,14 +142,23 @@ impl Exporter {
         StateReader(Arc::clone(&self.state))
     }
 
-    /// Sends the queued spans, for at most `limit`.
+    /// Sends the queued spans, for at most `limit`. The others are lost and counted.
     pub async fn close(self, limit: Duration) {
         drop(self.queue);
         let mut task = self.task;
-        if tokio::time::timeout(limit, &mut task).await.is_err() {
-            task.abort();
-            tracing::warn!("some traces were not exported: the receiver does not answer");
+        if tokio::time::timeout(limit, &mut task).await.is_ok() {
+            return;
         }
+        task.abort();
+        let state = {
+            let mut state = self.state.lock();
+            state.dropped += std::mem::take(&mut state.waiting);
+            let message = format!("the OTLP receiver did not answer within {limit:?}");
+            state.last_error = Some(message);
+            state.clone()
+        };
+        tracing::warn!("some traces were not exported: the receiver does not answer");
+        (self.report)(&state);
     }
 }
 
@@ -176,6 +198,7 @@ impl Work {
     fn note(&self, spans: &[Span], sent: Result<(), String>) {
         let state = {
             let mut state = self.state.lock();
+            state.waiting = state.waiting.saturating_sub(length(spans));
             match sent {
                 Ok(()) => {
                     state.exported += length(spans);
