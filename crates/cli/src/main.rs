@@ -2,6 +2,7 @@
 
 mod args;
 mod audit;
+mod changes;
 mod commands;
 mod complete;
 mod confirm;

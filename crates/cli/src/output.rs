@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use unicode_width::UnicodeWidthChar;
 
+use crate::audit;
 use crate::failure::{Done, Failure, exit_code};
 use crate::fold::fold;
 use crate::table::{Cell, Column, Row, Table, TableStyle, columns_of};
@@ -183,7 +184,10 @@ fn unprintable(problem: &serde_json::Error) -> Failure {
 /// Converts the result of a write to stdout. If the reader has exited, as with `head`, exits silently.
 pub(crate) fn check_write(done: io::Result<()>) -> Done<()> {
     match done {
-        Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(problem) if problem.kind() == io::ErrorKind::BrokenPipe => {
+            audit::end(ExitCode::SUCCESS);
+            std::process::exit(0)
+        }
         Err(problem) => Err(Failure::input(
             "stdout",
             format!("cannot write to stdout: {problem}"),

@@ -34,8 +34,9 @@ pub(crate) mod up;
 use std::process::ExitCode;
 
 use crate::args::{Args, Command, Skills};
-use crate::audit::Change;
-use crate::failure::Done;
+use crate::audit;
+use crate::changes::describe_change;
+use crate::failure::{Done, exit_code};
 use crate::output::Output;
 pub(crate) use run::help as run_help;
 
@@ -53,11 +54,14 @@ pub(crate) fn is_worker() -> bool {
 
 /// Runs a command. If it is a change, the audit log gets an entry.
 pub(crate) fn run(args: Args, output: &Output) -> Done {
-    let change = Change::read(&args);
-    let done = dispatch(args, output);
-    if let Some(change) = change {
-        change.note(&done);
+    if let Some(change) = describe_change(&args) {
+        audit::begin(args.global.workspace(), change);
     }
+    let done = dispatch(args, output);
+    audit::end(match &done {
+        Ok(code) => *code,
+        Err(failure) => exit_code(failure.kind),
+    });
     done
 }
 

@@ -97,8 +97,27 @@ fn commands_that_only_read_are_not_logged() {
 #[test]
 fn a_change_without_a_home_creates_no_log() {
     let world = World::new();
-    assert_eq!(added(&world, &["runs", "cancel", "last"]), [] as [Value; 0]);
+    let revoked = added(&world, &["tokens", "revoke", "phone"]);
+    assert_eq!(revoked, [] as [Value; 0]);
     assert!(!world.path("home").exists());
+}
+
+/// The reader of the output may exit first, as `head` does.
+#[test]
+fn a_change_is_logged_if_its_output_has_no_reader() {
+    let world = used_home();
+    world.write("home/skills/report.yaml", WORKFLOW);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = world.command(&["skills", "disable", "report", "--json"]);
+    let status = command.stdout(writer).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    let what: Vec<Value> = world
+        .audit()
+        .iter()
+        .map(|entry| entry["what"].clone())
+        .collect();
+    assert_eq!(what, ["deft skills disable report"]);
 }
 
 #[test]
