@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::audit_trail::Audit;
+use crate::blocking::block_with_permit;
 use crate::deliveries::Deliveries;
 use crate::hosts::AllowedHosts;
 use crate::hub::Hub;
@@ -57,9 +58,9 @@ pub(crate) struct Server {
     /// Permits for receiving deliveries of hooks.
     pub(crate) deliveries: Arc<Deliveries>,
     /// Places for deliveries that block a thread, apart from those of requests: a slow keyring delays deliveries only.
-    pub(crate) delivery_threads: Semaphore,
+    pub(crate) delivery_threads: Arc<Semaphore>,
     /// Permits for requests that block a thread.
-    pub(crate) threads: Semaphore,
+    pub(crate) threads: Arc<Semaphore>,
     /// Permits for clients of the feed.
     pub(crate) feeds: Arc<Semaphore>,
     /// The service behind `/mcp`, created on the first request.
@@ -84,8 +85,8 @@ pub(crate) const DELIVERY_THREADS: usize = 8;
 const MAX_FEEDS: usize = 2_000;
 
 impl Limits {
-    /// Returns how many clients may follow the events. They are not counted as connections, and must leave
-    /// enough of the files that the process may open.
+    /// Returns how many clients may follow the events. Those on a WebSocket are not counted as connections, and
+    /// must leave enough of the files that the process may open.
     pub(crate) fn feeds(open_files: usize) -> usize {
         MAX_FEEDS.min(open_files / 4)
     }
@@ -110,14 +111,11 @@ impl Server {
 
     async fn block_within<T: Send + 'static>(
         self: &Arc<Self>,
-        places: &Semaphore,
+        permits: &Arc<Semaphore>,
         work: impl FnOnce(&Self) -> Done<T> + Send + 'static,
     ) -> Done<T> {
-        // The semaphores are never closed.
-        let place = places.acquire().await;
         let server = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || work(&server)).await;
-        drop(place);
+        let done = block_with_permit(permits, move || work(&server)).await;
         done.unwrap_or_else(|problem| {
             Err(Failure::internal(
                 "engine",

@@ -7,6 +7,7 @@
 mod access;
 mod answer;
 mod audit_trail;
+mod blocking;
 #[cfg(test)]
 mod command_tests;
 mod connection_permits;
@@ -76,8 +77,8 @@ pub fn start(host: Host) -> ServerHandle {
         return ServerHandle::default();
     }
     match begin(host) {
-        Ok((url, task)) => ServerHandle {
-            state: Some(ListenerState::from_url(url)),
+        Ok((state, task)) => ServerHandle {
+            state: Some(state),
             task: Some(task),
         },
         Err(failure) => {
@@ -94,13 +95,13 @@ pub fn start(host: Host) -> ServerHandle {
     }
 }
 
-fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
+fn begin(host: Host) -> Done<(ListenerState, JoinHandle<()>)> {
     let config = &host.config;
     let tls = TlsFiles::from_config(config)?
         .map(TlsReloader::open)
         .transpose()?;
     let (listener, address) = listen::bind(&config.listen, tls.is_some())?;
-    let url = public_url(config, address, tls.is_some());
+    let state = describe_listener(config, address, tls.is_some());
     let home = host.app.home().to_owned();
     let server = Arc::new(Server {
         app: host.app,
@@ -121,8 +122,8 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
         },
         hooks: HookConfigs::open(&home),
         deliveries: Arc::default(),
-        delivery_threads: Semaphore::new(DELIVERY_THREADS),
-        threads: Semaphore::new(THREADS),
+        delivery_threads: Arc::new(Semaphore::new(DELIVERY_THREADS)),
+        threads: Arc::new(Semaphore::new(THREADS)),
         feeds: Arc::new(Semaphore::new(Limits::feeds(host.open_files))),
         mcp: OnceLock::new(),
         metrics: host.metrics,
@@ -134,7 +135,22 @@ fn begin(host: Host) -> Done<(String, JoinHandle<()>)> {
         let followed = server.hub.follow(&server.app, &server.stop);
         tokio::join!(listen::serve(listener, tls, &server), followed);
     });
-    Ok((url, task))
+    Ok((state, task))
+}
+
+/// Returns the addresses for clients. Without encryption the listener is bound to this machine, and a
+/// configured host is the name of a tunnel or proxy; a browser must not send a sign-in code there.
+fn describe_listener(
+    config: &ServerConfig,
+    address: SocketAddr,
+    is_encrypted: bool,
+) -> ListenerState {
+    let url = public_url(config, address, is_encrypted);
+    let local = format!("http://{address}");
+    ListenerState {
+        page_url: (!is_encrypted && local != url).then_some(local),
+        ..ListenerState::from_url(url)
+    }
 }
 
 /// Returns the URL for clients: with the first configured host, which the certificate covers; or with

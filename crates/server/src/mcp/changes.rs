@@ -31,11 +31,14 @@ const MAX_MISSED: usize = 256;
 /// All lists. Each of them contains skills.
 const LISTS: [News; 3] = [News::Tools, News::Prompts, News::Resources];
 
+/// A client with a session.
+type SessionClient = (Peer<RoleServer>, Arc<Session>);
+
 /// Clients to notify, and the last known skills.
 pub(super) struct Changes {
-    peers: Mutex<Vec<Peer<RoleServer>>>,
+    listeners: Mutex<Vec<SessionClient>>,
     /// Clients with a session that follow resources.
-    followers: Mutex<Vec<(Peer<RoleServer>, Arc<Session>)>>,
+    followers: Mutex<Vec<SessionClient>>,
     /// Announcements for streams.
     news: broadcast::Sender<News>,
     look: Arc<Notify>,
@@ -53,7 +56,7 @@ impl Changes {
     /// Starts to watch the skills of `app` and the servers behind it, until the result is dropped.
     pub(super) fn follow(app: Arc<App>) -> Arc<Self> {
         let changes = Arc::new(Self {
-            peers: Mutex::default(),
+            listeners: Mutex::default(),
             followers: Mutex::default(),
             news: broadcast::Sender::new(MAX_MISSED),
             look: Arc::default(),
@@ -79,20 +82,14 @@ impl Changes {
     }
 
     /// Adds a client with a session to the notified clients.
-    pub(super) fn tell(&self, peer: Peer<RoleServer>) {
-        self.peers.lock().push(peer);
+    pub(super) fn add_listener(&self, peer: Peer<RoleServer>, session: &Arc<Session>) {
+        add_once(&mut self.listeners.lock(), peer, session);
         self.look.notify_one();
     }
 
     /// Adds a client with a session to those notified of changed resources that they follow.
     pub(super) fn add_follower(&self, peer: Peer<RoleServer>, session: &Arc<Session>) {
-        let mut followers = self.followers.lock();
-        if !followers
-            .iter()
-            .any(|(_, other)| Arc::ptr_eq(other, session))
-        {
-            followers.push((peer, Arc::clone(session)));
-        }
+        add_once(&mut self.followers.lock(), peer, session);
     }
 
     /// Subscribes to all announcements from now on.
@@ -125,8 +122,9 @@ impl Changes {
     }
 
     fn has_listeners(&self) -> bool {
-        self.peers.lock().retain(|peer| !peer.is_transport_closed());
-        !self.peers.lock().is_empty() || self.news.receiver_count() > 0
+        let mut listeners = self.listeners.lock();
+        listeners.retain(|(peer, _)| !peer.is_transport_closed());
+        !listeners.is_empty() || self.news.receiver_count() > 0
     }
 
     async fn announce(&self, news: News) {
@@ -134,12 +132,17 @@ impl Changes {
         drop(self.news.send(news.clone()));
         let peers = match &news {
             News::Updated(uri) => self.followers_of(uri),
-            News::Tools | News::Prompts | News::Resources => self.peers.lock().clone(),
+            News::Tools | News::Prompts | News::Resources => self.listening_peers(),
         };
         for peer in peers {
             // Disconnected clients are removed at the next comparison.
             drop(peer.send_notification(notification(news.clone())).await);
         }
+    }
+
+    fn listening_peers(&self) -> Vec<Peer<RoleServer>> {
+        let listeners = self.listeners.lock();
+        listeners.iter().map(|(peer, _)| peer.clone()).collect()
     }
 
     fn followers_of(&self, uri: &str) -> Vec<Peer<RoleServer>> {
@@ -159,6 +162,13 @@ impl Changes {
             !is_gone
         });
         gone
+    }
+}
+
+/// Adds a client unless its session is listed: a client may say repeatedly that it is initialized.
+fn add_once(clients: &mut Vec<SessionClient>, peer: Peer<RoleServer>, session: &Arc<Session>) {
+    if !clients.iter().any(|(_, other)| Arc::ptr_eq(other, session)) {
+        clients.push((peer, Arc::clone(session)));
     }
 }
 

@@ -130,10 +130,20 @@ impl McpServer {
         &self,
         work: impl FnOnce(&App) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let _permit = self.threads.request().await;
         let app = Arc::clone(&self.app);
-        let done = tokio::task::spawn_blocking(move || work(&app)).await;
+        let done = self.threads.block(move || work(&app)).await;
         done.map_err(|problem| panic_error(&problem))
+    }
+
+    /// Adds a call to the audit log.
+    fn note<T>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        method: &str,
+        subject: &str,
+        result: &Result<T, ErrorData>,
+    ) {
+        audit::note(context, self.audit.as_deref(), method, subject, result);
     }
 
     /// Returns the current skills.
@@ -280,13 +290,7 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.to_string();
         let result = call::call(self, request, &context).await;
-        audit::note(
-            &context,
-            self.audit.as_deref(),
-            "tools/call",
-            &tool,
-            &result,
-        );
+        self.note(&context, "tools/call", &tool, &result);
         result
     }
 
@@ -452,13 +456,7 @@ impl ServerHandler for McpServer {
     ) -> Result<(), ErrorData> {
         let task = request.task_id.clone();
         let result = tasks::update(self, request, &context).await;
-        audit::note(
-            &context,
-            self.audit.as_deref(),
-            "tasks/update",
-            &task,
-            &result,
-        );
+        self.note(&context, "tasks/update", &task, &result);
         result
     }
 
@@ -469,37 +467,21 @@ impl ServerHandler for McpServer {
     ) -> Result<(), ErrorData> {
         let (task, by) = (request.task_id.clone(), elicit::client_name(&context));
         let result = tasks::cancel(self, request.task_id, by).await;
-        audit::note(
-            &context,
-            self.audit.as_deref(),
-            "tasks/cancel",
-            &task,
-            &result,
-        );
+        self.note(&context, "tasks/cancel", &task, &result);
         result
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.changes.tell(context.peer);
+        self.changes.add_listener(context.peer, &self.session);
     }
 
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        let mut accepted = requested.clone();
         let catalog = self.catalog.newest();
-        let is_relayed = |uri: &String| {
-            let exports = catalog.as_ref().map(|catalog| catalog.exports());
-            exports.is_some_and(|exports| exports.server_with(uri).is_some())
-        };
-        if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(is_relayed);
-        }
-        accepted
-            .resource_subscriptions
-            .take_if(|uris| uris.is_empty());
-        Some(accepted)
+        let exports = catalog.as_ref().map(|catalog| catalog.exports());
+        Some(relay::accept_subscriptions(requested, exports))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {

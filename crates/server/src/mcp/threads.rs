@@ -8,6 +8,9 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinError;
+
+use crate::blocking::block_with_permit;
 
 /// Maximum number of runs and calls of tools that clients wait for at once. Each may take hours.
 const MAX_CALLS: usize = 256;
@@ -21,7 +24,7 @@ const BUSY: ErrorCode = ErrorCode(-32000);
 /// Permits to hold a thread.
 pub(super) struct Threads {
     calls: Arc<Semaphore>,
-    requests: Semaphore,
+    requests: Arc<Semaphore>,
 }
 
 impl Default for Threads {
@@ -34,7 +37,7 @@ impl Threads {
     fn with_limits(calls: usize, requests: usize) -> Self {
         Self {
             calls: Arc::new(Semaphore::new(calls)),
-            requests: Semaphore::new(requests),
+            requests: Arc::new(Semaphore::new(requests)),
         }
     }
 
@@ -48,10 +51,12 @@ impl Threads {
         })
     }
 
-    /// Waits for a permit for a short request.
-    pub(super) async fn request(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
-        // The semaphore is never closed.
-        self.requests.acquire().await.ok()
+    /// Runs the blocking `work` of a short request, after waiting for a permit.
+    pub(super) async fn block<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, JoinError> {
+        block_with_permit(&self.requests, work).await
     }
 }
 
@@ -64,7 +69,7 @@ mod tests {
         let threads = Threads::with_limits(2, 1);
         let held = [threads.call().unwrap(), threads.call().unwrap()];
         assert_eq!(threads.call().unwrap_err().code, BUSY);
-        assert!(threads.request().await.is_some());
+        assert_eq!(threads.block(|| 1).await.unwrap(), 1);
         drop(held);
         assert!(threads.call().is_ok());
     }

@@ -17,11 +17,11 @@ pub(super) use forward::{Upstream, forward};
 pub(super) use session::Session;
 pub(super) use side::word;
 
-use deft_service::relay::{RelayError, Seal};
+use deft_service::relay::{Exports, RelayError, Seal};
 use deft_service::tools::{CallFailure, explain};
 use deft_wire::model::FailureClass;
 use rmcp::ErrorData;
-use rmcp::model::ErrorCode;
+use rmcp::model::{ErrorCode, SubscriptionFilter};
 
 use parked::ParkedCalls;
 
@@ -68,4 +68,19 @@ pub(super) fn error(error: RelayError) -> ErrorData {
         | FailureClass::Other => ErrorCode::INTERNAL_ERROR,
     };
     ErrorData::new(code, message, None)
+}
+
+/// Returns the subscriptions that deft accepts: those to resources that a server behind deft offers.
+pub(super) fn accept_subscriptions(
+    requested: &SubscriptionFilter,
+    exports: Option<&Exports>,
+) -> SubscriptionFilter {
+    let mut accepted = requested.clone();
+    if let Some(uris) = &mut accepted.resource_subscriptions {
+        uris.retain(|uri| exports.is_some_and(|exports| exports.server_with(uri).is_some()));
+    }
+    accepted
+        .resource_subscriptions
+        .take_if(|uris| uris.is_empty());
+    accepted
 }
