@@ -22,6 +22,11 @@ impl Caller {
         format!("api ({})", self.name)
     }
 
+    /// Whether the request had a token; a few addresses need none.
+    pub(crate) fn has_token(&self) -> bool {
+        self.token != TokenId::default()
+    }
+
     /// Fails unless the token has the scope `needed`.
     pub(crate) fn check(&self, needed: Scope) -> Done<()> {
         if self.scope >= needed {

@@ -1,7 +1,6 @@
 //! Dispatch of HTTP requests to routes: checks the scope, reads the idempotency key and the body within
 //! limits, and builds the response.
 
-use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +11,11 @@ use axum::http::header::{
     CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
 };
 use axum::http::{Response, StatusCode, Uri};
+use deft_service::hex::hex_digest;
 use deft_wire::model::{RunOrigin, TraceContext};
 use deft_wire::problem::PROBLEM_TYPE;
 use deft_wire::{Done, Failure};
 use http_body_util::LengthLimitError;
-use sha2::{Digest, Sha256};
 
 use crate::access::Caller;
 use crate::answer::Answer;
@@ -64,8 +63,9 @@ async fn carry_out(
         Verb::Get | Verb::Delete => Bytes::new(),
         Verb::Post | Verb::Put => read_json(request, server.limits.request_timeout).await?,
     };
-    let target = format!("{} {method} {}", caller.name, uri.path());
-    let content = content(&uri, &body);
+    let token = caller.token.clone();
+    let content = hex_digest(&content(&uri, &body));
+    let path = uri.path().to_owned();
     let raw = RawCall {
         server: Arc::clone(&server),
         caller,
@@ -78,13 +78,16 @@ async fn carry_out(
     let retention = route.retention;
     match key.filter(|_| retention != Retention::None) {
         Some(key) => {
+            // The id of the token and not its name, which another token may get later.
+            let key = hex_digest(format!("{} {method} {path} {key}", token.as_str()).as_bytes());
+            let turn = server.replies.wait_for_turn(key).await;
             let work = (route.handler)(raw);
             // A separate task, so that the request is completed and its reply stored even if the client
-            // disconnects.
-            let kept = tokio::spawn(async move {
-                let key = format!("{target} {key}");
-                server.replies.once(&key, &content, retention, work).await
-            });
+            // disconnects. Clients that wait for their turn have none, so they can leave.
+            let kept =
+                tokio::spawn(
+                    async move { server.replies.once(turn, content, retention, work).await },
+                );
             kept.await.unwrap_or_else(|problem| {
                 let message = format!("the request failed: {problem}");
                 Err(Failure::internal("engine", message))
@@ -212,16 +215,9 @@ fn respond(answer: Answer, is_read: bool, known: Option<&HeaderValue>) -> Respon
 }
 
 pub(crate) fn tag(body: &[u8]) -> Option<HeaderValue> {
-    let digest: [u8; 32] = Sha256::digest(body).into();
+    let digest = hex_digest(body);
     // Weak, because the reply may be compressed.
-    let mut text = String::with_capacity(36);
-    text.push_str("W/\"");
-    for byte in &digest[..16] {
-        // Writing to a string cannot fail.
-        let _written = write!(text, "{byte:02x}");
-    }
-    text.push('"');
-    HeaderValue::from_str(&text).ok()
+    HeaderValue::from_str(&format!("W/\"{}\"", &digest[..32])).ok()
 }
 
 fn matches(known: &HeaderValue, tag: &HeaderValue) -> bool {

@@ -51,8 +51,7 @@ pub(crate) async fn serve(
             server.stop.clone(),
         )
     });
-    let response = service.clone().handle(request).await;
-    response.map(Body::new)
+    service.handle(request, &caller.token).await
 }
 
 /// Reads the whole body of a request, within the limits of all bodies.

@@ -15,8 +15,7 @@ use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use crate::answer::Answer;
 
@@ -45,8 +44,11 @@ const CAPACITY: Capacity = Capacity {
     replies: 2_000,
 };
 
-/// Lock held by the request that currently uses a key.
-type Turn = AsyncMutex<()>;
+/// The right to use a key, until dropped.
+pub(crate) struct Turn {
+    key: String,
+    _held: OwnedMutexGuard<()>,
+}
 
 /// Replies of the last day.
 pub(crate) struct Replies {
@@ -57,11 +59,23 @@ pub(crate) struct Replies {
 
 #[derive(Default)]
 struct ReplyTable {
-    turns: HashMap<String, Weak<Turn>>,
+    turns: HashMap<String, Weak<AsyncMutex<()>>>,
     /// Keys that have files, oldest first.
     order: VecDeque<(SystemTime, String)>,
     /// Those of them whose files may have a whole reply.
     whole: VecDeque<String>,
+}
+
+impl ReplyTable {
+    /// Removes the keys that are older than a day, and returns them.
+    fn remove_expired(&mut self) -> Vec<String> {
+        let mut expired = Vec::new();
+        while let Some((_, key)) = self.order.pop_front_if(|(at, _)| is_over(*at)) {
+            self.whole.retain(|whole| *whole != key);
+            expired.push(key);
+        }
+        expired
+    }
 }
 
 impl Replies {
@@ -83,24 +97,30 @@ impl Replies {
         })
     }
 
-    /// Returns the stored reply for `key`, or carries out `work` and stores its reply. A concurrent request
-    /// with the same key waits.
+    /// Waits until no other request with this key is in progress.
+    pub(crate) async fn wait_for_turn(&self, key: String) -> Turn {
+        let lock = self.lock_of(&key);
+        Turn {
+            key,
+            _held: lock.lock_owned().await,
+        }
+    }
+
+    /// Returns the stored reply for the key of `turn`, or carries out `work` and stores its reply. `body` is the
+    /// digest of the request, which must be the same each time.
     pub(crate) async fn once(
         self: &Arc<Self>,
-        key: &str,
-        body: &[u8],
+        turn: Turn,
+        body: String,
         retention: Retention,
         work: BoxFuture<'static, Done<Answer>>,
     ) -> Done<Answer> {
-        let key = hex(key.as_bytes());
-        let turn = self.turn(&key);
-        let _held = turn.lock().await;
-        let body = hex(body);
-        if let Some(kept) = self.begin(&key, &body).await? {
+        if let Some(kept) = self.begin(&turn.key, &body).await? {
             return repeat(kept, &body);
         }
         let result = work.await;
-        self.finish(key, body, to_stored(&result, retention)).await;
+        let reply = to_stored(&result, retention);
+        self.finish(turn.key.clone(), body, reply).await;
         result
     }
 
@@ -140,17 +160,17 @@ impl Replies {
 
     /// Removes expired replies. Fails if there are too many others.
     fn make_room(&self) -> Done<()> {
-        let mut state = self.state.lock();
-        while let Some((at, key)) = state.order.front() {
-            if !is_over(*at) {
-                break;
-            }
-            self.files.remove(key);
-            state.order.pop_front();
-        }
-        state.turns.retain(|_, turn| turn.strong_count() > 0);
         let most = self.capacity.keys;
-        if state.order.len() < most {
+        let (expired, has_room) = {
+            let mut state = self.state.lock();
+            let expired = state.remove_expired();
+            state.turns.retain(|_, turn| turn.strong_count() > 0);
+            (expired, state.order.len() < most)
+        };
+        for key in expired {
+            self.files.remove(&key);
+        }
+        if has_room {
             return Ok(());
         }
         let message = format!("more than {most} requests had an `Idempotency-Key` within a day");
@@ -183,13 +203,13 @@ impl Replies {
         self.state.lock().order.retain(|(_, known)| known != key);
     }
 
-    fn turn(&self, key: &str) -> Arc<Turn> {
+    fn lock_of(&self, key: &str) -> Arc<AsyncMutex<()>> {
         let mut state = self.state.lock();
         let known = state.turns.get(key).and_then(Weak::upgrade);
         known.unwrap_or_else(|| {
-            let turn = Arc::new(Turn::default());
-            state.turns.insert(key.to_owned(), Arc::downgrade(&turn));
-            turn
+            let lock = Arc::new(AsyncMutex::default());
+            state.turns.insert(key.to_owned(), Arc::downgrade(&lock));
+            lock
         })
     }
 
@@ -254,19 +274,27 @@ fn repeat(kept: KeptReply, body: &str) -> Done<Answer> {
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
-    let digest: [u8; 32] = Sha256::digest(bytes).into();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
+
+    use deft_service::hex::hex_digest;
 
     use super::*;
 
     /// Counts how often a request is carried out.
     struct Counter(AtomicU32);
+
+    async fn once(
+        replies: &Arc<Replies>,
+        key: &str,
+        body: &[u8],
+        retention: Retention,
+        work: BoxFuture<'static, Done<Answer>>,
+    ) -> Done<Answer> {
+        let turn = replies.wait_for_turn(hex_digest(key.as_bytes())).await;
+        replies.once(turn, hex_digest(body), retention, work).await
+    }
 
     impl Counter {
         fn work(self: &Arc<Self>) -> BoxFuture<'static, Done<Answer>> {
@@ -285,17 +313,14 @@ mod tests {
         let count = Arc::new(Counter(AtomicU32::new(0)));
         let replies = open();
         let body = |answer: Done<Answer>| answer.map(|answer| answer.body);
-        let first = body(replies.once("a", b"{}", Retention::Day, count.work()).await).unwrap();
+        let first = body(once(&replies, "a", b"{}", Retention::Day, count.work()).await).unwrap();
         for replies in [replies, open()] {
-            let again = replies.once("a", b"{}", Retention::Day, count.work()).await;
+            let again = once(&replies, "a", b"{}", Retention::Day, count.work()).await;
             assert_eq!(body(again).unwrap(), first);
-            let other = replies
-                .once("a", b"{1}", Retention::Day, count.work())
-                .await;
+            let other = once(&replies, "a", b"{1}", Retention::Day, count.work()).await;
             assert_eq!(other.unwrap_err().code, "key_taken");
         }
-        open()
-            .once("b", b"{}", Retention::Day, count.work())
+        once(&open(), "b", b"{}", Retention::Day, count.work())
             .await
             .unwrap();
         assert_eq!(count.0.load(Ordering::SeqCst), 2);
@@ -306,14 +331,26 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let replies = Replies::new(ReplyFiles::open(home.path()));
         let never: BoxFuture<'static, Done<Answer>> = Box::pin(std::future::pending());
-        let cut_off = replies.once("a", b"{}", Retention::Day, never);
+        let cut_off = once(&replies, "a", b"{}", Retention::Day, never);
         let time = std::time::Duration::from_millis(200);
         tokio::time::timeout(time, cut_off).await.unwrap_err();
         let count = Arc::new(Counter(AtomicU32::new(0)));
         let replies = Replies::new(ReplyFiles::open(home.path()));
-        let again = replies.once("a", b"{}", Retention::Day, count.work()).await;
+        let again = once(&replies, "a", b"{}", Retention::Day, count.work()).await;
         assert_eq!(again.unwrap_err().code, "key_unfinished");
         assert_eq!(count.0.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_leaves_gives_up_its_turn() {
+        let home = tempfile::tempdir().unwrap();
+        let replies = Replies::new(ReplyFiles::open(home.path()));
+        let turn = replies.wait_for_turn("a".to_owned()).await;
+        let wait = replies.wait_for_turn("a".to_owned());
+        let left = tokio::time::timeout(std::time::Duration::ZERO, wait).await;
+        assert!(left.is_err());
+        drop(turn);
+        drop(replies.wait_for_turn("a".to_owned()).await);
     }
 
     #[tokio::test]
@@ -322,9 +359,9 @@ mod tests {
         let files = ReplyFiles::open(home.path());
         let replies = Replies::new(files.clone());
         let count = Arc::new(Counter(AtomicU32::new(7)));
-        let once = || replies.once("a", b"{}", Retention::Secret, count.work());
-        assert_eq!(once().await.unwrap().body, "7");
-        let again = once().await.unwrap();
+        let again = || once(&replies, "a", b"{}", Retention::Secret, count.work());
+        assert_eq!(again().await.unwrap().body, "7");
+        let again = again().await.unwrap();
         assert_eq!((again.status.as_u16(), again.is_problem), (409, true));
         let (key, _) = files.list().remove(0);
         let kept = files.read(&key).unwrap().unwrap().reply.unwrap();
@@ -344,11 +381,13 @@ mod tests {
         let large: BoxFuture<'static, Done<Answer>> =
             Box::pin(async { Answer::json(StatusCode::OK, &"x".repeat(MAX_REPLY_BYTES)) });
         let replies = open();
-        let first = replies.once("large", b"", Retention::Day, large).await;
+        let first = once(&replies, "large", b"", Retention::Day, large).await;
         assert_eq!(first.unwrap().status, StatusCode::OK);
         for key in ["a", "b", "c"] {
             let work = count.work();
-            replies.once(key, b"", Retention::Day, work).await.unwrap();
+            once(&replies, key, b"", Retention::Day, work)
+                .await
+                .unwrap();
         }
         for replies in [replies, open()] {
             for (key, code) in [
@@ -357,12 +396,14 @@ mod tests {
                 ("b", None),
             ] {
                 let work = count.work();
-                let again = replies.once(key, b"", Retention::Day, work).await.unwrap();
+                let again = once(&replies, key, b"", Retention::Day, work)
+                    .await
+                    .unwrap();
                 let text = String::from_utf8(again.body.to_vec()).unwrap();
                 assert_eq!(again.is_problem, code.is_some(), "{key}: {text}");
                 assert!(text.contains(code.unwrap_or("1")), "{key}: {text}");
             }
-            let full = replies.once("d", b"", Retention::Day, count.work()).await;
+            let full = once(&replies, "d", b"", Retention::Day, count.work()).await;
             assert_eq!(full.unwrap_err().code, "too_many_requests");
         }
         assert_eq!(count.0.load(Ordering::SeqCst), 3);
@@ -374,20 +415,17 @@ mod tests {
         let replies = Replies::new(ReplyFiles::open(home.path()));
         for _ in 0..2 {
             let fault = Box::pin(async { Err(Failure::internal("engine", "broken")) });
-            let failure = replies
-                .once("a", b"", Retention::Day, fault)
+            let failure = once(&replies, "a", b"", Retention::Day, fault)
                 .await
                 .unwrap_err();
             assert_eq!(failure.code, "engine");
         }
         let wrong = Box::pin(async { Err(Failure::input("invalid_input", "wrong")) });
-        replies
-            .once("a", b"", Retention::Day, wrong)
+        once(&replies, "a", b"", Retention::Day, wrong)
             .await
             .unwrap_err();
         let count = Arc::new(Counter(AtomicU32::new(0)));
-        let kept = replies
-            .once("a", b"", Retention::Day, count.work())
+        let kept = once(&replies, "a", b"", Retention::Day, count.work())
             .await
             .unwrap();
         assert_eq!((kept.status.as_u16(), kept.is_problem), (400, true));

@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::liveness::{Liveness, LivenessCheck};
 use super::sse::read_query;
 use super::subscription::{News, Subscription};
-use crate::access::Caller;
+use crate::access::{self, Caller};
 use crate::audit_trail::Sender;
 use crate::context::{Peer, Server};
 use crate::rate::RequestKind;
@@ -128,6 +128,16 @@ struct Client {
 /// Signals that the connection ends.
 struct SocketEnd;
 
+/// What a connection does next.
+enum NextStep {
+    /// A message arrived, or the client disconnected.
+    Received(Option<Result<Message, axum::Error>>),
+    /// It is time to check whether the client is still there.
+    Liveness(LivenessCheck),
+    /// An event is ready.
+    News(Done<News>),
+}
+
 impl Client {
     async fn serve(mut self, mut socket: WebSocket) {
         let stop = self.server.stop.clone();
@@ -137,23 +147,30 @@ impl Client {
         ));
         let mut liveness = Liveness::default();
         loop {
-            let done = tokio::select! {
-                news = self.subscription.next() => self.send_news(&mut socket, news).await,
-                message = socket.recv() => match message {
-                    Some(Ok(message)) => {
-                        liveness.record_message();
-                        self.handle_message(&mut socket, message).await
-                    }
-                    Some(Err(_)) | None => Err(SocketEnd),
+            let next = tokio::select! {
+                biased;
+                () = &mut revoked => break,
+                () = stop.cancelled() => break,
+                message = socket.recv() => NextStep::Received(message),
+                check = liveness.next() => NextStep::Liveness(check),
+                news = self.subscription.next() => NextStep::News(news),
+            };
+            let done = match next {
+                NextStep::Received(Some(Ok(message))) => {
+                    liveness.record_message();
+                    self.handle_message(&mut socket, message).await
+                }
+                NextStep::Received(Some(Err(_)) | None) => Err(SocketEnd),
+                NextStep::Liveness(LivenessCheck::Ping) => {
+                    send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
+                }
+                NextStep::Liveness(LivenessCheck::Vanished) => break,
+                // A client that reads slowly must not keep its feed after its token was revoked.
+                NextStep::News(news) => tokio::select! {
+                    biased;
+                    () = &mut revoked => break,
+                    done = self.send_news(&mut socket, news) => done,
                 },
-                check = liveness.next() => match check {
-                    LivenessCheck::Ping => {
-                        send(&mut socket, Message::Ping(axum::body::Bytes::new())).await
-                    }
-                    LivenessCheck::Vanished => break,
-                },
-                () = stop.cancelled() => Err(SocketEnd),
-                () = &mut revoked => Err(SocketEnd),
             };
             if done.is_err() {
                 break;
@@ -226,6 +243,9 @@ impl Client {
 
     async fn confirm(&self, confirmation: Confirmation) -> Done<ApprovalView> {
         self.caller.check(Scope::Run)?;
+        if !self.server.tokens.is_valid(&self.caller.token) {
+            return Err(access::unauthorized_failure("the token was revoked"));
+        }
         let Confirmation { id, answer, always } = confirmation;
         let by = self.caller.record_name();
         let answered = self

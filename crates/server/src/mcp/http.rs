@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, Response, StatusCode};
+use deft_service::tokens::TokenId;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
@@ -9,8 +12,35 @@ use super::handler::McpServer;
 use super::sessions::Sessions;
 use crate::hosts::LOOPBACK;
 
-/// MCP over HTTP. Clones share all state.
-pub type McpService = StreamableHttpService<McpServer, Sessions>;
+/// The header with the id of a session.
+const SESSION: &str = "mcp-session-id";
+
+/// MCP over HTTP. It binds sessions to the token that began them.
+pub struct McpService {
+    service: StreamableHttpService<McpServer, Sessions>,
+    sessions: Arc<Sessions>,
+}
+
+impl McpService {
+    /// Handles a request with this token. The session of another token is unknown to it.
+    pub async fn handle(&self, request: Request<Body>, token: &TokenId) -> Response<Body> {
+        let given = session_id(request.headers());
+        if given.is_some_and(|id| !self.sessions.may_use(id, token)) {
+            let mut unknown = Response::new(Body::from("Not Found: Session not found"));
+            *unknown.status_mut() = StatusCode::NOT_FOUND;
+            return unknown;
+        }
+        let response = self.service.handle(request).await;
+        if let Some(id) = session_id(response.headers()) {
+            self.sessions.set_owner(id, token);
+        }
+        response.map(Body::new)
+    }
+}
+
+fn session_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
+}
 
 /// Creates the service behind `/mcp`. Requests must name this machine or one of `hosts` as their host, and
 /// pages of other origins are refused. The router in front of the service checks tokens. Cancelling `stop`
@@ -36,7 +66,11 @@ pub fn service(server: McpServer, hosts: &[String], stop: CancellationToken) -> 
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation();
-    StreamableHttpService::new(move || Ok(server.for_client()), sessions, config)
+    let handlers = Arc::clone(&sessions);
+    McpService {
+        service: StreamableHttpService::new(move || Ok(server.for_client()), handlers, config),
+        sessions,
+    }
 }
 
 /// A host without its port. The address of an IPv6 host has colons of its own, in brackets.

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use deft_service::tokens::TokenId;
 use futures_util::{Stream, StreamExt};
 use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -33,7 +34,7 @@ const PACE: Duration = Duration::from_mins(1);
 const MAX_SESSIONS: usize = 1_000;
 
 /// All sessions.
-pub struct Sessions {
+pub(super) struct Sessions {
     local: LocalSessionManager,
     most: usize,
     clients: Arc<Mutex<HashMap<SessionId, ClientState>>>,
@@ -41,6 +42,8 @@ pub struct Sessions {
 
 /// What is known about the client of a session.
 struct ClientState {
+    /// The token that began the session; `None` until it is known.
+    owner: Option<TokenId>,
     open_streams: usize,
     /// When the last message arrived or the last stream was closed.
     seen: Instant,
@@ -48,7 +51,7 @@ struct ClientState {
 
 /// A session request that failed.
 #[derive(Debug)]
-pub enum SessionError {
+pub(super) enum SessionError {
     /// All sessions are in use.
     Full,
     /// The session is unknown or has ended.
@@ -114,6 +117,20 @@ impl Sessions {
         tokio::select! {
             () = sweep => {}
             () = stop.cancelled() => {}
+        }
+    }
+
+    /// Whether requests with this token may use a session. Unknown sessions are refused later.
+    pub(super) fn may_use(&self, id: &str, token: &TokenId) -> bool {
+        let clients = self.clients.lock();
+        let owner = clients.get(id).and_then(|client| client.owner.as_ref());
+        owner.is_none_or(|owner| owner == token)
+    }
+
+    /// Notes the token that began a session.
+    pub(super) fn set_owner(&self, id: &str, token: &TokenId) {
+        if let Some(client) = self.clients.lock().get_mut(id) {
+            client.owner.get_or_insert_with(|| token.clone());
         }
     }
 
@@ -196,6 +213,7 @@ impl SessionManager for Sessions {
         self.make_room().await?;
         let (id, transport) = self.local.create_session().await?;
         let client = ClientState {
+            owner: None,
             open_streams: 0,
             seen: Instant::now(),
         };

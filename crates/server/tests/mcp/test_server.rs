@@ -1,15 +1,20 @@
 //! A home that this process serves over HTTP.
 
+use std::convert::Infallible;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
+use axum::body::Body;
+use axum::http::Request;
 use deft_server::mcp::{McpServer, service};
+use deft_service::tokens::TokenId;
 use deft_service::{App, Workspace};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +87,8 @@ pub(crate) fn open(home: PathBuf) -> Arc<App> {
 fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
     let app = open(home);
     app.block_on(async {
-        let service = service(McpServer::new(Arc::clone(&app)), &[], stop.clone());
+        let server = McpServer::new(Arc::clone(&app));
+        let service = Arc::new(service(server, &[], stop.clone()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         ready(listener.local_addr().unwrap().to_string());
         loop {
@@ -90,12 +96,19 @@ fn serve(home: PathBuf, stop: &CancellationToken, ready: impl FnOnce(String)) {
                 accepted = listener.accept() => accepted.unwrap().0,
                 () = stop.cancelled() => return,
             };
-            let service = TowerToHyperService::new(service.clone());
+            let service = Arc::clone(&service);
+            let handle = service_fn(move |request: Request<Incoming>| {
+                let service = Arc::clone(&service);
+                async move {
+                    let request = request.map(Body::new);
+                    Ok::<_, Infallible>(service.handle(request, &TokenId::default()).await)
+                }
+            });
             tokio::spawn(async move {
                 let connection = hyper::server::conn::http1::Builder::new();
                 drop(
                     connection
-                        .serve_connection(TokioIo::new(stream), service)
+                        .serve_connection(TokioIo::new(stream), handle)
                         .await,
                 );
             });

@@ -65,6 +65,13 @@ impl<'a> McpHttp<'a> {
         }
     }
 
+    /// Sends a request in this session with another token, and returns the status.
+    pub(super) fn status_for(&mut self, other: &Api) -> u16 {
+        let (message, headers) = self.message("tools/list", json!({}));
+        let reply = other.post_with("/mcp", &message, &borrowed(&headers));
+        reply.status
+    }
+
     /// Sends a request and returns its response, which may be an error.
     pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
         let (message, headers) = self.message(method, params);

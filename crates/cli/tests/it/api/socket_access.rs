@@ -145,3 +145,24 @@ fn an_answer_on_the_socket_needs_the_scope_run_and_is_logged() {
         ]
     );
 }
+
+/// The connection ends within a second or two of the revocation; until then the token may answer nothing.
+#[test]
+fn a_revoked_token_answers_no_approval() {
+    let world = used_home();
+    world.write("home/skills/asking.yaml", ASKING);
+    let daemon = Daemon::start(&world);
+    let owner = Api::find(&world);
+    let runner = with_token(&owner, add(&world, "runner", "run"));
+    let mut running = Socket::open(&runner, &format!("/ws?token={}", runner.token));
+    let run = owner.post("/api/v1/runs?wait=20", &json!({"skill": "asking"}));
+    let run = run.json()["run"]["id"].clone();
+    let pending = owner.read("/api/v1/approvals");
+    assert_eq!(pending["approvals"][0]["run"], run);
+    assert_eq!(world.code(&["tokens", "revoke", "runner"]), 0);
+    running.send(&json!({"type": "confirm", "id": run, "answer": "yes"}).to_string());
+    // Reads until the close frame.
+    while running.frame().0 != 8 {}
+    assert_eq!(owner.read("/api/v1/approvals"), pending);
+    daemon.stop();
+}

@@ -170,3 +170,29 @@ fn doctor_reports_tokens_that_cannot_be_read() {
     world.write("home/tokens.json", "{");
     assert_eq!(finding(), Some(json!("bad")));
 }
+
+/// A session and a reply belong to the token that they were made with, and not to its name.
+#[test]
+fn a_later_token_with_the_same_name_inherits_nothing() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let owner = Api::find(&world);
+    let first = with_token(&owner, add(&world, "bot", "admin"));
+    let other = with_token(&owner, add(&world, "other", "run"));
+    let mut client = McpHttp::legacy(&first);
+    assert_eq!(client.status_for(&first), 200);
+    assert_eq!(client.status_for(&other), 404);
+    let create = |api: &Api| {
+        let body = json!({"name": "phone", "scope": "read"});
+        let key = [("Idempotency-Key", "one")];
+        api.post_with("/api/v1/tokens", &body, &key).status
+    };
+    assert_eq!((create(&first), create(&first)), (200, 409));
+    for name in ["phone", "bot"] {
+        assert_eq!(world.code(&["tokens", "revoke", name]), 0);
+    }
+    let second = with_token(&owner, add(&world, "bot", "admin"));
+    assert_eq!(create(&second), 200);
+    assert_eq!(client.status_for(&second), 404);
+    daemon.stop();
+}

@@ -62,11 +62,11 @@ impl<'a> ClientSide<'a> {
         }
     }
 
-    /// Returns the name of the caller's token; empty without one.
+    /// Returns the id of the caller's token; empty without one.
     pub(super) fn caller(&self) -> &str {
         let parts = self.context.extensions.get::<Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
-        caller.map_or("", |caller| &caller.name)
+        caller.map_or("", |caller| caller.token.as_str())
     }
 
     /// Returns the request's `_meta` without the keys that are meant for deft only.
