@@ -1,19 +1,21 @@
 //! The programs that show messages and web pages on the desktop of this host, if it has one.
 
+use std::ffi::OsStr;
+
 use deft_tools::desktop::Notifier;
 
 use crate::env;
 use crate::host::{find_program, start_program};
 
-/// Opens `url` in the user's browser without waiting for it. Returns false if there is no desktop or the
+/// Opens an address or a file in the user's browser without waiting for it. Returns false if there is no desktop or the
 /// browser cannot be started.
-pub fn open_in_browser(url: &str) -> bool {
+pub fn open_in_browser(target: &(impl AsRef<OsStr> + ?Sized)) -> bool {
     let program = if cfg!(target_os = "macos") {
         find_program("open")
     } else {
         find_program("xdg-open").filter(|_| has_desktop())
     };
-    program.is_some_and(|program| start_program(&program, url))
+    program.is_some_and(|program| start_program(&program, target.as_ref()))
 }
 
 fn has_desktop() -> bool {

@@ -2,6 +2,7 @@
 //!
 //! Programs are searched in `PATH` only and run with a timeout. Not here: tools and MCP servers.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -74,7 +75,7 @@ pub fn run_program(
 }
 
 /// Starts a program with one argument without waiting for it. Returns false if it cannot be started.
-pub(crate) fn start_program(program: &Path, argument: &str) -> bool {
+pub(crate) fn start_program(program: &Path, argument: &OsStr) -> bool {
     let child = Command::new(program)
         .arg(argument)
         .stdin(Stdio::null())

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::rate::network;
+
 /// The most deliveries that are received at once.
 pub(crate) const PLACES: usize = 64;
 
@@ -19,6 +21,7 @@ pub(crate) struct Deliveries {
 impl Deliveries {
     /// A place for a delivery from `address`; none if too few are free.
     pub(crate) fn take(self: &Arc<Self>, address: IpAddr) -> Option<DeliveryPlace> {
+        let address = network(address);
         let mut by_address = self.by_address.lock();
         let free = PLACES.saturating_sub(by_address.values().sum());
         let taken = by_address.get(&address).copied().unwrap_or_default();
@@ -69,5 +72,10 @@ mod tests {
         drop(held);
         assert!(deliveries.by_address.lock().is_empty());
         assert_eq!(take_all(9).len(), 32);
+        let take = |address: &str| deliveries.take(address.parse().unwrap());
+        let first: Vec<_> = std::iter::from_fn(|| take("2001:db8::1")).collect();
+        assert_eq!(first.len(), 32);
+        assert!(take("2001:db8::2").is_none(), "the same network");
+        assert!(take("2001:db8:1::1").is_some());
     }
 }

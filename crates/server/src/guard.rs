@@ -18,7 +18,7 @@ use crate::access::{self, Caller};
 use crate::audit_trail::{Sender, shorten};
 use crate::context::{Peer, Server};
 use crate::page::{self, CreatedToken};
-use crate::rate::RequestKind;
+use crate::rate::{RequestKind, network};
 use crate::request_id::{HEADER, RequestId};
 use crate::{hooks, metrics, reply, revocation};
 
@@ -28,7 +28,7 @@ const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 /// Status in the audit log for a client that disconnected before the response.
 const CLIENT_GONE: u16 = 499;
 
-/// Name of callers without a token.
+/// Name of callers that ask for the page, sign in or check the health.
 const ANYONE: &str = "anyone";
 
 /// Name of callers that send deliveries to hooks.
@@ -41,13 +41,14 @@ struct AuditedRequest<'a> {
     sender: Sender,
     operation: String,
     status: u16,
+    has_token: bool,
 }
 
 impl Drop for AuditedRequest<'_> {
     fn drop(&mut self) {
         let audit = &self.server.audit;
-        // A delivery has no token. Its sender could disconnect early again and again to fill the log.
-        let may_be_flood = self.sender.who == HOOK && self.status == CLIENT_GONE;
+        // Clients without a token could cause failures or disconnect early repeatedly to fill the log.
+        let may_be_flood = !self.has_token && self.status >= 400;
         if may_be_flood || is_refusal(self.status) {
             audit.note_refused(&self.sender, &self.operation, self.status);
         } else {
@@ -72,8 +73,10 @@ pub(crate) async fn guard(
     let id = RequestId::read(request.headers());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
+    let mut has_token = false;
     let mut response = match admit(&server, &request, peer) {
         Ok(caller) => {
+            has_token = caller.has_token();
             let mut audited = (!is_read(&method)).then(|| AuditedRequest {
                 server: &server,
                 sender: Sender {
@@ -83,6 +86,7 @@ pub(crate) async fn guard(
                 },
                 operation: format!("{method} {path}"),
                 status: CLIENT_GONE,
+                has_token,
             });
             request.extensions_mut().insert(caller.clone());
             request.extensions_mut().insert(id.clone());
@@ -107,7 +111,14 @@ pub(crate) async fn guard(
         .or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !is_expected(&server, &response) {
-        log(&server, &method, &path, &response, &id, begun);
+        let request = LoggedRequest {
+            operation: format!("{method} {}", shorten(&path)),
+            is_read: is_read(&method),
+            has_token,
+            id: &id,
+            begun,
+        };
+        request.log(&server, response.status());
     }
     response
 }
@@ -124,15 +135,16 @@ fn admit(server: &Server, request: &Request, peer: Peer) -> Done<Caller> {
     if OPEN.contains(&uri.path()) || is_open_metrics {
         return Ok(tokenless_caller(ANYONE));
     }
-    if page::is_open(headers, uri) {
-        server.rate.check(ANYONE, RequestKind::WithoutToken, now)?;
-        return Ok(tokenless_caller(ANYONE));
-    }
-    if uri.path().starts_with(hooks::PREFIX) {
-        // Each IP address has its own bucket, so one sender cannot block the deliveries of others.
-        let sender = format!("hook {}", peer.0.ip());
+    let open_caller = if page::is_open(headers, uri) {
+        Some(ANYONE)
+    } else {
+        uri.path().starts_with(hooks::PREFIX).then_some(HOOK)
+    };
+    if let Some(name) = open_caller {
+        // Each address has its own bucket, so one client cannot keep others out.
+        let sender = format!("{name} {}", network(peer.0.ip()));
         server.rate.check(&sender, RequestKind::WithoutToken, now)?;
-        return Ok(tokenless_caller(HOOK));
+        return Ok(tokenless_caller(name));
     }
     let token = access::token(headers, uri);
     let found = token.and_then(|token| {
@@ -177,27 +189,50 @@ fn is_expected(server: &Server, response: &Response<Body>) -> bool {
     server.stop.is_cancelled() && response.status() == StatusCode::SERVICE_UNAVAILABLE
 }
 
-/// Logs a request: server errors as errors, changes as info, reads only at debug level. Of a flood of refused
-/// changes only the first are logged.
-fn log(
-    server: &Server,
-    method: &Method,
-    path: &str,
-    response: &Response<Body>,
-    id: &RequestId,
+/// A request that has been handled.
+struct LoggedRequest<'a> {
+    operation: String,
+    is_read: bool,
+    has_token: bool,
+    id: &'a RequestId,
     begun: Instant,
-) {
-    let status = response.status().as_u16();
-    let ms = begun.elapsed().as_millis();
-    let (request, path) = (id.0.as_str(), shorten(path));
-    if response.status().is_server_error() {
-        tracing::error!(request, status, "{method} {path} failed after {ms} ms");
-    } else if is_read(method) {
-        tracing::debug!(request, status, "{method} {path} took {ms} ms");
-    } else if !is_refusal(status) {
-        tracing::info!(request, status, "{method} {path} took {ms} ms");
-    } else if let Some(omitted) = server.refusals.admit(Instant::now()) {
-        let omitted = (omitted > 0).then_some(omitted);
-        tracing::info!(request, status, omitted, "{method} {path} took {ms} ms");
+}
+
+impl LoggedRequest<'_> {
+    /// Logs the request: server errors as errors, changes as info, reads only at debug level. Of a flood of
+    /// refused changes, or of failures that need no token, only the first are logged.
+    fn log(&self, server: &Server, status: StatusCode) {
+        let failed = status.is_server_error();
+        let (request, operation) = (self.id.0.as_str(), &self.operation);
+        let ms = self.begun.elapsed().as_millis();
+        let number = status.as_u16();
+        if self.is_read && !failed {
+            tracing::debug!(request, status = number, "{operation} took {ms} ms");
+            return;
+        }
+        let can_flood = is_refusal(number) || failed && !self.has_token;
+        let omitted = if can_flood {
+            let Some(omitted) = server.refusals.admit(Instant::now()) else {
+                return;
+            };
+            (omitted > 0).then_some(omitted)
+        } else {
+            None
+        };
+        if failed {
+            tracing::error!(
+                request,
+                status = number,
+                omitted,
+                "{operation} failed after {ms} ms"
+            );
+        } else {
+            tracing::info!(
+                request,
+                status = number,
+                omitted,
+                "{operation} took {ms} ms"
+            );
+        }
     }
 }

@@ -26,11 +26,10 @@ pub(crate) fn document(routes: &[Route]) -> Value {
     }
     let receipt = replies.subschema_for::<deft_wire::hook::HookReceipt>();
     paths.insert("/hooks/{name}".to_owned(), json!({"post": hook(&receipt)}));
-    let code = replies.subschema_for::<deft_wire::token::SignInRequest>();
     let token = replies.subschema_for::<deft_wire::token::SignInResult>();
     paths.insert(
         crate::page::SIGN_IN.to_owned(),
-        json!({"post": sign_in(&code, &token)}),
+        json!({"post": sign_in(&token)}),
     );
     let problem = replies.subschema_for::<deft_wire::problem::ProblemView>();
     json!({
@@ -123,15 +122,14 @@ fn hook(receipt: &Schema) -> Value {
     })
 }
 
-/// Describes the sign-in of a browser, which has a code instead of a token.
-fn sign_in(code: &Schema, token: &Schema) -> Value {
+/// Describes the sign-in of a browser, which has a code in place of a token.
+fn sign_in(token: &Schema) -> Value {
     json!({
         "operationId": "post_sign_in",
-        "summary": "Exchange a code of `deft open` for a token, once",
+        "summary": "Exchange a code of `deft open`, sent as the bearer token, for a token",
         "tags": ["tokens"],
         "security": [],
         "parameters": [],
-        "requestBody": {"required": true, "content": {"application/json": {"schema": code}}},
         "responses": {
             "200": {"description": "Done.", "content": {"application/json": {"schema": token}}},
             "default": {"$ref": "#/components/responses/problem"},

@@ -1,6 +1,7 @@
 //! Rate limits: a bucket per caller and kind of request, refilled continuously.
 
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::time::Instant;
 
 use deft_wire::{Done, Failure};
@@ -22,6 +23,18 @@ pub(crate) enum RequestKind {
 
 /// Allowed requests per second without a valid token.
 const WITHOUT_TOKEN: u32 = 100;
+
+/// Returns the address whose requests count together: of an IPv6 address the network, because a client can use
+/// any address in it.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let network = u128::from(address) & !u128::from(u64::MAX);
+            IpAddr::V6(Ipv6Addr::from(network))
+        }
+    }
+}
 
 /// Buckets of all callers.
 pub(crate) struct RateLimit {
@@ -83,6 +96,19 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn addresses_of_one_network_count_together() {
+        for (address, counted) in [
+            ("10.0.0.7", "10.0.0.7"),
+            ("::ffff:10.0.0.7", "10.0.0.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("::1", "::"),
+        ] {
+            let address = address.parse().unwrap();
+            assert_eq!(network(address), counted.parse::<IpAddr>().unwrap());
+        }
+    }
 
     #[test]
     fn a_bucket_empties_and_refills() {

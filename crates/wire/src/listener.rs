@@ -12,6 +12,9 @@ use crate::Failure;
 pub struct ListenerState {
     /// Address of the API, such as `http://127.0.0.1:9876`; null if it could not be served.
     pub url: Option<String>,
+    /// Address for a browser on the same machine, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_url: Option<String>,
     /// Why the API could not be served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -24,6 +27,7 @@ impl ListenerState {
     pub fn from_url(url: String) -> Self {
         Self {
             url: Some(url),
+            page_url: None,
             problem: None,
             hint: None,
         }
@@ -33,6 +37,7 @@ impl ListenerState {
     pub fn from_failure(failure: &Failure) -> Self {
         Self {
             url: None,
+            page_url: None,
             problem: Some(failure.message.clone()),
             hint: failure.hint.clone(),
         }

@@ -86,14 +86,6 @@ pub struct OpenResult {
     pub opened: bool,
 }
 
-/// Body of `POST /sign-in`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SignInRequest {
-    /// The code in an address from `deft open`.
-    pub code: String,
-}
-
 /// Response to `POST /sign-in`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SignInResult {

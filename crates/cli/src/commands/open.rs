@@ -12,7 +12,7 @@ use crate::output::Output;
 
 pub(crate) fn run(args: &Open, global: &Global, output: &Output) -> Done {
     let code = tokens::create_code(&global.workspace())?;
-    let opened = !args.no_browser && open_in_browser(&code.url);
+    let opened = !args.no_browser && open_in_browser(&code.write_redirect()?);
     if output.json {
         output.document(&OpenResult {
             ok: true,

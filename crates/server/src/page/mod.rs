@@ -8,18 +8,17 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{Extension, Request, State};
+use axum::extract::{Extension, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
 };
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use deft_service::tokens;
-use deft_wire::token::{SignInRequest, SignInResult};
-use deft_wire::{Done, Failure};
+use deft_wire::Done;
+use deft_wire::token::SignInResult;
 
 use crate::access::{self, Caller};
 use crate::context::{Peer, Server};
-use crate::dispatch::read_json;
 use crate::request_id::RequestId;
 use crate::{feed, reply};
 
@@ -93,13 +92,15 @@ fn asset(kind: &'static str, text: &'static str) -> Response<Body> {
     response
 }
 
-/// Exchanges a code of `deft open` for a token.
+/// Exchanges a code of `deft open` for a token. The code is in the header for tokens, and the body is not read:
+/// a client without a token could keep a connection busy by sending it slowly.
 pub(crate) async fn sign_in(
     State(server): State<Arc<Server>>,
     Extension(id): Extension<RequestId>,
-    request: Request,
+    headers: HeaderMap,
+    uri: Uri,
 ) -> Response<Body> {
-    match redeem(&server, request).await {
+    match redeem(&server, &headers, &uri).await {
         Ok(result) => {
             let mut response = reply::json(StatusCode::OK, &result);
             response.extensions_mut().insert(CreatedToken(result.name));
@@ -109,13 +110,11 @@ pub(crate) async fn sign_in(
     }
 }
 
-async fn redeem(server: &Arc<Server>, request: Request) -> Done<SignInResult> {
-    let body = read_json(request, server.limits.request_timeout).await?;
-    let request: SignInRequest = serde_json::from_slice(&body).map_err(|problem| {
-        let message = format!("the body is not a sign-in request: {problem}");
-        Failure::input("invalid_input", message).hint("send `{\"code\": \"…\"}`")
-    })?;
+async fn redeem(server: &Arc<Server>, headers: &HeaderMap, uri: &Uri) -> Done<SignInResult> {
+    let code = access::token(headers, uri).ok();
+    let code = code.filter(|code| server.tokens.has_code(code));
+    let code = code.ok_or_else(tokens::unknown_code)?;
     server
-        .block(move |server| tokens::redeem_code(server.app.home(), &request.code))
+        .block(move |server| tokens::redeem_code(server.app.home(), &code))
         .await
 }

@@ -11,9 +11,12 @@ const HELP = "Run `deft open` on the machine of deft to sign this browser in.";
 
 const element = (id) => document.getElementById(id);
 
+let isConnected = true;
+
 function show(message, isSignedIn) {
   element("message").textContent = message;
-  element("state").hidden = !isSignedIn;
+  element("state").hidden = !isSignedIn || !isConnected;
+  element("reconnect").hidden = isConnected;
   element("sign-out").hidden = !isSignedIn;
   element("sign-in").hidden = isSignedIn;
 }
@@ -22,11 +25,8 @@ function stored() {
   return JSON.parse(localStorage.getItem(KEY) ?? "null");
 }
 
-async function call(method, path, token, body) {
-  const headers = {};
-  if (token) headers.Authorization = `Bearer ${token}`;
-  if (body) headers["Content-Type"] = "application/json";
-  const reply = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+async function call(method, path, token) {
+  const reply = await fetch(path, { method, headers: { Authorization: `Bearer ${token}` } });
   const value = await reply.json();
   if (!reply.ok) {
     const problem = new Error([value.detail, value.hint].filter(Boolean).join("; "));
@@ -43,22 +43,27 @@ function takeCode() {
   return code;
 }
 
+// Uses the code also if this browser has a token: an unused code could sign in another browser.
 async function signIn() {
   const code = takeCode();
   if (!code) return;
-  const known = stored();
-  const isValid = known && (await call("GET", "/api/v1/status", known.token).then(() => true, () => false));
-  if (isValid) return;
-  const { name, token } = await call("POST", "/sign-in", null, { code });
+  const former = stored();
+  const { name, token } = await call("POST", "/sign-in", code);
   localStorage.setItem(KEY, JSON.stringify({ name, token }));
+  // Fails if it has expired or was revoked.
+  await revoke(former).catch(() => {});
+}
+
+// A pasted token has no name here and stays valid.
+async function revoke(known) {
+  if (known?.name) await call("DELETE", `/api/v1/tokens/${known.name}`, known.token);
 }
 
 async function signOut() {
   const known = stored();
   localStorage.removeItem(KEY);
   show("Signed out.", false);
-  // A pasted token has no name here and stays valid.
-  if (known?.name) await call("DELETE", `/api/v1/tokens/${known.name}`, known.token);
+  await revoke(known);
 }
 
 function describe(status) {
@@ -91,20 +96,28 @@ async function refresh() {
       localStorage.removeItem(KEY);
       show(`This browser is no longer signed in. ${HELP}`, false);
     } else {
-      show(`deft does not answer: ${problem.message}`, true);
+      // Another program could listen on the port now, and must not get the token without a request to do so.
+      isConnected = problem.status !== undefined;
+      show(isConnected ? `deft answered with an error: ${problem.message}` : "deft does not answer.", true);
     }
   }
+}
+
+async function reconnect() {
+  isConnected = true;
+  await refresh();
 }
 
 async function start() {
   try {
     await signIn();
-    await refresh();
   } catch (problem) {
-    show(`Not signed in: ${problem.message}.`, false);
+    if (!stored()) return show(`Not signed in: ${problem.message}.`, false);
   }
+  await refresh();
 }
 
+element("reconnect").addEventListener("click", reconnect);
 element("sign-out").addEventListener("click", () => signOut().catch((problem) => show(problem.message, false)));
 element("sign-in").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -114,4 +127,4 @@ element("sign-in").addEventListener("submit", (event) => {
 });
 addEventListener("hashchange", start);
 start();
-setInterval(() => stored() && refresh(), INTERVAL);
+setInterval(() => isConnected && stored() && refresh(), INTERVAL);

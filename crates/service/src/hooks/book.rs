@@ -100,22 +100,28 @@ impl HookConfigs {
             found.filter(|secret| secret.is_younger_than(age))
         };
         if let Some(secret) = cached(self) {
-            return hide_reason(hook, secret.result);
+            return hide_reason(secret.result);
         }
         let Some(_turn) = self.lookup.try_lock_for(LOOKUP_TIMEOUT) else {
-            return hide_reason(hook, Err("it is still being read".to_owned()));
+            return hide_reason(Err("it is still being read".to_owned()));
         };
         // Another thread may have looked it up in the meantime.
         if let Some(secret) = cached(self) {
-            return hide_reason(hook, secret.result);
+            return hide_reason(secret.result);
         }
         let result = self.look_up(hook);
+        if let Err(why) = &result {
+            tracing::error!(
+                hook = hook.name,
+                "the secret of a hook cannot be read: {why}"
+            );
+        }
         let secret = CachedSecret {
             result: result.clone(),
             read_at: Instant::now(),
         };
         self.table.lock().secrets.insert(hook.name.clone(), secret);
-        hide_reason(hook, result)
+        hide_reason(result)
     }
 
     /// Reads a secret, without holding the lock of the table: a keyring may take a minute.
@@ -148,13 +154,9 @@ impl HookConfigs {
     }
 }
 
-/// The sender is a stranger: why a secret cannot be read is only for the log.
-fn hide_reason(hook: &HookConfig, result: Result<String, String>) -> Done<String> {
-    result.map_err(|why| {
-        tracing::error!(
-            hook = hook.name,
-            "the secret of a hook cannot be read: {why}"
-        );
+/// The sender is a stranger: why a secret cannot be read is only in the log, once for each attempt to read it.
+fn hide_reason(result: Result<String, String>) -> Done<String> {
+    result.map_err(|_| {
         let message = "the secret of this hook cannot be read";
         Failure::internal("hook_secret", message).hint("`deft hooks list` shows why")
     })

@@ -23,9 +23,16 @@ pub struct TokenOwner {
     pub id: TokenId,
 }
 
-/// Identifies an accepted token without its secret.
-#[derive(Clone, Default, PartialEq, Eq)]
+/// Identifies an accepted token without its secret. Unlike a name, it is never used again.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct TokenId(String);
+
+impl TokenId {
+    /// Returns the id as text, for keys of stored data.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 impl fmt::Debug for TokenId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,8 +49,9 @@ pub struct TokenBook {
 
 #[derive(Default)]
 struct ReadTokens {
-    looks: Option<(SystemTime, u64)>,
-    tokens: Vec<StoredToken>,
+    /// When the file was modified, and its length.
+    version: Option<(SystemTime, u64)>,
+    stored: StoredTokens,
 }
 
 impl TokenBook {
@@ -69,7 +77,7 @@ impl TokenBook {
         }
         let mut read = self.read.lock();
         self.refresh(&mut read);
-        let found = find_valid(&read.tokens, &given)?;
+        let found = find_valid(&read.stored, &given)?;
         Some(TokenOwner {
             name: found.view.name.clone(),
             scope: found.view.scope,
@@ -81,26 +89,35 @@ impl TokenBook {
     pub fn is_valid(&self, token: &TokenId) -> bool {
         let mut read = self.read.lock();
         self.refresh(&mut read);
-        token.0 == self.owner || find_valid(&read.tokens, &token.0).is_some()
+        token.0 == self.owner || find_valid(&read.stored, &token.0).is_some()
+    }
+
+    /// Whether a sign-in code can be redeemed. Unlike redeeming, this takes no lock and writes nothing.
+    pub fn has_code(&self, code: &str) -> bool {
+        let given = hash(code);
+        let now = Timestamp::now();
+        let mut read = self.read.lock();
+        self.refresh(&mut read);
+        let mut codes = read.stored.sign_in_codes.iter();
+        codes.any(|code| code.hash == given && code.expires_at > now)
     }
 
     /// Reads the file again if it has changed. An unreadable file contains no valid tokens.
     fn refresh(&self, read: &mut ReadTokens) {
         let data = fs::metadata(hash_file(&self.home)).ok();
-        let looks = data.and_then(|data| Some((data.modified().ok()?, data.len())));
-        if looks != read.looks {
-            let stored = StoredTokens::read(&self.home).unwrap_or_else(|failure| {
+        let version = data.and_then(|data| Some((data.modified().ok()?, data.len())));
+        if version != read.version {
+            read.stored = StoredTokens::read(&self.home).unwrap_or_else(|failure| {
                 tracing::warn!(hint = failure.hint, "{}", failure.message);
                 StoredTokens::default()
             });
-            read.tokens = stored.tokens;
-            read.looks = looks;
+            read.version = version;
         }
     }
 }
 
 /// Returns the token with this hash, unless it has expired.
-fn find_valid<'a>(tokens: &'a [StoredToken], hash: &str) -> Option<&'a StoredToken> {
-    let found = tokens.iter().find(|token| token.hash == hash)?;
+fn find_valid<'a>(stored: &'a StoredTokens, hash: &str) -> Option<&'a StoredToken> {
+    let found = stored.tokens.iter().find(|token| token.hash == hash)?;
     (!found.view.has_expired(Timestamp::now())).then_some(found)
 }

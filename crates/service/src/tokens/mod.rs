@@ -18,12 +18,12 @@ use deft_wire::token::{AddTokenResult, TokenList, TokenRevoked, TokenScope, Toke
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use crate::hex::hex_digest;
 use crate::workspace::Workspace;
 
 pub use book::{TokenBook, TokenId, TokenOwner};
-pub use sign_in::{SignInCode, create_code, redeem_code};
+pub use sign_in::{SignInCode, create_code, redeem_code, unknown_code};
 
 /// Maximum size of the file with the owner's token.
 const MAX_TOKEN: u64 = 4096;
@@ -84,8 +84,7 @@ fn new_token() -> String {
 }
 
 fn hash(token: &str) -> String {
-    let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_digest(token.as_bytes())
 }
 
 /// A token in the file.

@@ -1,12 +1,12 @@
 //! Signs a browser in: a command creates a code, the page exchanges it for a token.
 //!
-//! The address that a browser is started with is visible to other programs of the machine and stays in the
-//! browser's history, so it has no token but a code, which works once and only for two minutes. Only the hash
-//! of a code is stored.
+//! An address stays in the browser's history, so it has no token but a code, which works once and only for two
+//! minutes. Only the hash of a code is stored. Other users can read the arguments of programs, so the browser
+//! is started with the path of a private file that redirects to the address.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use deft_config::lock_edits;
+use deft_config::{lock_edits, write_private};
 use deft_wire::token::{SignInResult, TokenScope};
 use deft_wire::{Done, Failure};
 use jiff::{SignedDuration, Timestamp};
@@ -34,12 +34,29 @@ pub struct SignInCode {
     pub url: String,
     /// When the code becomes invalid.
     pub expires_at: Timestamp,
+    /// The home of the daemon.
+    home: PathBuf,
+}
+
+impl SignInCode {
+    /// Writes a file that redirects a browser to the address, readable by its owner only, and returns its path.
+    /// The next call replaces it.
+    pub fn write_redirect(&self) -> Done<PathBuf> {
+        let path = self.home.join("data").join("open.html");
+        let url = self.url.replace('&', "&amp;").replace('"', "&quot;");
+        let text = format!(
+            "<!doctype html>\n<meta charset=\"utf-8\">\n<title>deft</title>\n\
+             <meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<a href=\"{url}\">Open deft</a>\n"
+        );
+        write_private(&path, &text)?;
+        Ok(path)
+    }
 }
 
 /// Creates a code for the running daemon.
 pub fn create_code(workspace: &Workspace) -> Done<SignInCode> {
     let home = workspace.locate()?;
-    let url = listener::find(&home).and_then(|state| state.url);
+    let url = listener::find(&home).and_then(|state| state.page_url.or(state.url));
     let url = url.ok_or_else(|| {
         let message = "no running daemon serves a page";
         Failure::input("not_up", message).hint("start `deft up`; `deft doctor` shows the problems")
@@ -48,6 +65,7 @@ pub fn create_code(workspace: &Workspace) -> Done<SignInCode> {
     Ok(SignInCode {
         url: format!("{url}/#code={code}"),
         expires_at,
+        home,
     })
 }
 
@@ -80,10 +98,7 @@ fn redeem_code_at(home: &Path, code: &str, now: Timestamp) -> Done<SignInResult>
         .sign_in_codes
         .iter()
         .position(|code| code.hash == given);
-    let Some(found) = found else {
-        let message = "the sign-in code is unknown, used or expired";
-        return Err(Failure::input("unauthorized", message).hint("run `deft open` again"));
-    };
+    let found = found.ok_or_else(unknown_code)?;
     stored.sign_in_codes.remove(found);
     let name = free_name(&stored)?;
     let (scope, expires_at) = (TokenScope::Admin, now + TOKEN_LIFETIME);
@@ -96,6 +111,12 @@ fn redeem_code_at(home: &Path, code: &str, now: Timestamp) -> Done<SignInResult>
         token,
         expires_at,
     })
+}
+
+/// Returns the failure for a code that cannot be redeemed.
+pub fn unknown_code() -> Failure {
+    let message = "the sign-in code is unknown, used or expired";
+    Failure::input("unauthorized", message).hint("run `deft open` again")
 }
 
 /// Returns the first unused name for the token of a browser.
@@ -136,6 +157,7 @@ mod tests {
             assert_eq!(result.unwrap_err().code, "unauthorized");
         }
         let book = TokenBook::open(home).unwrap();
+        assert!(!book.has_code(&code) && !book.has_code(""));
         let owner = book.find(&signed_in.token).unwrap();
         assert_eq!(
             (owner.name.as_str(), owner.scope),
@@ -167,6 +189,8 @@ mod tests {
         let codes: Vec<_> = (0..=MAX_CODES)
             .map(|_| add_code(home, now).unwrap().0)
             .collect();
+        let book = TokenBook::open(home).unwrap();
+        assert!(!book.has_code(&codes[0]) && book.has_code(&codes[1]));
         assert!(redeem_code_at(home, &codes[0], now).is_err());
         assert!(redeem_code_at(home, &codes[1], now).is_ok());
     }

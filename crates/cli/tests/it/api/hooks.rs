@@ -247,3 +247,28 @@ fn github_and_plain_signatures_work_and_events_are_filtered() {
     );
     daemon.stop();
 }
+
+/// A sender without a valid signature can cause failures of deft too. They must not fill the logs.
+#[test]
+fn a_flood_of_failures_fills_no_log() {
+    let world = world();
+    let (daemon, api) = up(&world);
+    let at = Timestamp::now().as_second().to_string();
+    let headers = [
+        ("webhook-id", "one"),
+        ("webhook-timestamp", at.as_str()),
+        ("webhook-signature", "v1,AAAA"),
+    ];
+    let failed = (0..FLOOD).map(|_| deliver(&api, "broken", &headers, "{}").status);
+    let failed = failed.filter(|status| *status == 500).count();
+    assert!(failed > 105, "{failed}");
+    let printed = daemon.stop();
+    let entries = world.audited_requests().len();
+    assert!((1..=105).contains(&entries), "{entries}");
+    let lines = printed.matches("/hooks/broken").count();
+    assert!((1..=105).contains(&lines), "{lines}");
+    let reasons = printed
+        .matches("the secret of a hook cannot be read")
+        .count();
+    assert_eq!(reasons, 1);
+}

@@ -1,5 +1,9 @@
 //! `deft open`: how a browser gets a token, and the page that it opens.
 
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
 use deft_testkit::referee_script;
 use serde_json::{Value, json};
 
@@ -19,14 +23,7 @@ fn address(world: &World) -> (String, String) {
 }
 
 fn redeem(api: &Api, code: &str) -> Reply {
-    let body = json!({"code": code}).to_string();
-    let head = format!(
-        "POST /sign-in HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        api.address,
-        body.len()
-    );
-    api.raw(head.as_bytes())
+    with_token(api, code.to_owned()).send("POST", "/sign-in", &[], b"")
 }
 
 #[test]
@@ -97,9 +94,54 @@ fn a_browser_is_started_only_for_a_running_daemon() {
         let text = std::fs::read_to_string(world.path("user/opened")).ok()?;
         text.ends_with('\n').then_some(text)
     });
-    let (page, code) = opened.trim().split_once("/#code=").unwrap();
+    // Other users can read the arguments of programs: they have a path and no code.
+    let file = world.path("home/data/open.html");
+    assert_eq!(opened.trim(), file.to_str().unwrap());
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let redirect = world.read("home/data/open.html");
+    let (_, address) = redirect.split_once("url=").unwrap();
+    let (page, code) = address
+        .split_once('"')
+        .unwrap()
+        .0
+        .split_once("/#code=")
+        .unwrap();
     assert_eq!(page, format!("http://{}", api.address));
     assert_eq!(redeem(&api, code).status, 200);
+    daemon.stop();
+}
+
+/// A name of a tunnel or proxy must not get a code: the server behind it could read the code.
+#[test]
+fn a_code_is_sent_to_this_machine_only() {
+    let world = used_home();
+    world.write("home/config.toml", "[server]\nhosts = [\"deft.example\"]\n");
+    let daemon = Daemon::start(&world);
+    let (url, code) = address(&world);
+    let state: Value = serde_json::from_str(&world.read("home/server.json")).unwrap();
+    let port = state["url"].as_str().unwrap().rsplit_once(':').unwrap().1;
+    assert_eq!(url, format!("http://127.0.0.1:{port}/#code={code}"));
+    daemon.stop();
+}
+
+/// Requests without a token cannot keep connections busy with bodies that arrive slowly.
+#[test]
+fn a_sign_in_does_not_wait_for_its_body() {
+    let world = used_home();
+    world.write("home/config.toml", "[server]\nmax_connections = 3\n");
+    let daemon = Daemon::start(&world);
+    let api = Api::find(&world);
+    let head = format!(
+        "POST /sign-in HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer x\r\nContent-Length: 100\r\n\r\n",
+        api.address
+    );
+    let mut slow: Vec<_> = (0..3).map(|_| api.connect()).collect();
+    for stream in &mut slow {
+        stream.write_all(head.as_bytes()).unwrap();
+        assert_eq!(Reply::read(stream).status, 401);
+    }
+    assert_eq!(api.get("/healthz").status, 200);
     daemon.stop();
 }
 
@@ -149,10 +191,12 @@ fn the_page_signs_a_browser_in_and_out() {
     world.write("home/skills/report.yaml", WORKFLOW);
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
-    let (with_code, code) = address(&world);
+    let (first, code) = address(&world);
+    let (second, _) = address(&world);
     let plain = format!("http://{}/", api.address);
+    let wrong = format!("{plain}#code=x");
     let output = referee_script("page.mjs")
-        .args([&plain, &with_code, &plain, &with_code])
+        .args([&plain, &wrong, &first, &plain, &second, &first])
         .output()
         .unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
@@ -162,7 +206,16 @@ fn the_page_signs_a_browser_in_and_out() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let [before, signed_in, returned, used_code, after] = pages.as_slice() else {
+    let [
+        before,
+        refused,
+        signed_in,
+        returned,
+        again,
+        used_code,
+        after,
+    ] = pages.as_slice()
+    else {
         panic!("{lines}");
     };
     let help = "Run `deft open` on the machine of deft to sign this browser in.";
@@ -170,20 +223,71 @@ fn the_page_signs_a_browser_in_and_out() {
         (&before["message"], &before["form"]),
         (&json!(help), &json!(true))
     );
-    for page in [signed_in, returned, used_code] {
-        assert_eq!(page["message"], "Signed in as browser-1.", "{page:#}");
+    let reason = "the sign-in code is unknown, used or expired; run `deft open` again";
+    assert_eq!(refused["message"], format!("Not signed in: {reason}."));
+    for (page, name) in [
+        (signed_in, "browser-1"),
+        (returned, "browser-1"),
+        (again, "browser-2"),
+        (used_code, "browser-2"),
+    ] {
+        assert_eq!(page["message"], format!("Signed in as {name}."), "{page:#}");
         assert_eq!(page["state"]["Skills"], "1, 1 with a schedule", "{page:#}");
         assert_eq!(
             page["address"], plain,
             "the code stays in no history: {page:#}"
         );
         assert!(!page["stored"].as_str().unwrap().contains(&code));
+        assert_eq!(page["reconnect"], false);
     }
     assert_eq!(
         (&after["message"], &after["state"], &after["stored"]),
         (&json!("Signed out."), &Value::Null, &Value::Null)
     );
     let listed = world.json(&["tokens", "list", "--json"]);
-    assert_eq!(listed["tokens"], json!([]));
+    assert_eq!(
+        listed["tokens"],
+        json!([]),
+        "each further code replaces the token"
+    );
     daemon.stop();
+}
+
+/// When deft has stopped, another program could listen on its port. The page sends it no token by itself.
+#[test]
+fn the_page_stops_asking_when_deft_does_not_answer() {
+    let world = used_home();
+    let daemon = Daemon::start(&world);
+    let (url, _) = address(&world);
+    let mut script = referee_script("page.mjs")
+        .args(["--watch", &url])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = script.stdin.take().unwrap();
+    let mut pages = BufReader::new(script.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&pages.next().unwrap().unwrap()).unwrap() };
+    let signed_in = next();
+    assert_eq!(signed_in["message"], "Signed in as browser-1.");
+    daemon.stop();
+    input.write_all(b"\n").unwrap();
+    let stopped = next();
+    assert_eq!(
+        (
+            &stopped["message"],
+            &stopped["reconnect"],
+            &stopped["state"]
+        ),
+        (&json!("deft does not answer."), &json!(true), &Value::Null)
+    );
+    input.write_all(b"\n").unwrap();
+    let later = next();
+    assert_eq!(later["requests"], stopped["requests"]);
+    assert_eq!(
+        later["stored"], signed_in["stored"],
+        "it is still signed in"
+    );
+    drop(input);
+    assert!(script.wait().unwrap().success());
 }
