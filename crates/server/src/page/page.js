@@ -7,7 +7,7 @@
 
 const KEY = "deft.token";
 const INTERVAL = 5000;
-const HELP = "Run `deft open` on the machine of deft to sign this browser in.";
+const HELP = "Run `deft open` on the machine that deft runs on to sign this browser in.";
 
 const element = (id) => document.getElementById(id);
 

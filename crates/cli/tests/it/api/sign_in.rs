@@ -218,7 +218,7 @@ fn the_page_signs_a_browser_in_and_out() {
     else {
         panic!("{lines}");
     };
-    let help = "Run `deft open` on the machine of deft to sign this browser in.";
+    let help = "Run `deft open` on the machine that deft runs on to sign this browser in.";
     assert_eq!(
         (&before["message"], &before["form"]),
         (&json!(help), &json!(true))
