@@ -183,13 +183,19 @@ fn drive(app: &App, work: RunWork, watcher: &Watcher) -> Done<SkillRun> {
     };
     let detail = match (drive_here(app, work, watcher), resumed) {
         (Ok(detail), _) => detail,
-        (Err(_), Some(id)) if Lock::holder(app.home()).is_some() => watch(app, &id, watcher)?,
+        (Err(_), Some(id)) if is_driven_elsewhere(app, &id)? => watch(app, &id, watcher)?,
         (Err(failure), _) => return Err(failure),
     };
     let run = detail.run;
     let mut open = approvals::list(app, false)?;
     open.retain(|approval| approval.run == run.id);
     Ok(SkillRun::new(run, open))
+}
+
+/// Whether a daemon continues the run, or has ended it.
+fn is_driven_elsewhere(app: &App, id: &str) -> Done<bool> {
+    let status = runs::detail(app, id)?.run.status;
+    Ok(status != RunStatus::Waiting && Lock::holder(app.home()).is_some())
 }
 
 fn drive_here(app: &App, work: RunWork, watcher: &Watcher) -> Done<RunDetail> {
@@ -220,7 +226,18 @@ fn drive_here(app: &App, work: RunWork, watcher: &Watcher) -> Done<RunDetail> {
 /// Waits until a run that another process drives ends or asks a question.
 fn watch(app: &App, id: &str, watcher: &Watcher) -> Done<RunDetail> {
     let mut cancelled = false;
+    let mut seen = None;
     loop {
+        if watcher.cancel.is_cancelled() && !cancelled {
+            cancelled = true;
+            runs::cancel(app, id, &watcher.by)?;
+        }
+        let version = Some(app.block_on(runs::version(app))?);
+        if version == seen {
+            std::thread::sleep(POLL_INTERVAL);
+            continue;
+        }
+        seen = version;
         let detail = runs::detail(app, id)?;
         let asks = || !open_questions(app, id).is_empty();
         match detail.run.status {
@@ -228,11 +245,6 @@ fn watch(app: &App, id: &str, watcher: &Watcher) -> Done<RunDetail> {
             RunStatus::Waiting if asks() => return Ok(detail),
             RunStatus::Waiting | RunStatus::Queued | RunStatus::Running => {}
         }
-        if watcher.cancel.is_cancelled() && !cancelled {
-            cancelled = true;
-            runs::cancel(app, id, &watcher.by)?;
-        }
-        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
