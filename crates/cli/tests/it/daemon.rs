@@ -44,7 +44,10 @@ impl Daemon {
             .arg(deft.get_program())
             .current_dir(world.path(""))
             .env_clear()
-            .envs(deft.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            .envs(
+                deft.get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
         let mut daemon = Self::from_command(&mut limited);
         daemon.until("started in");
         daemon

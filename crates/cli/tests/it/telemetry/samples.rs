@@ -79,7 +79,9 @@ fn each_metric_of_the_conventions_is_exported() {
         ),
         (
             "gen_ai.workflow.duration",
-            one(json!({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "report"})),
+            one(
+                json!({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "report"}),
+            ),
         ),
         (
             "mcp.client.operation.duration",
@@ -131,7 +133,10 @@ fn a_command_does_not_wait_for_a_silent_receiver() {
 fn lost_spans_and_missed_slots_are_counted() {
     let refusing = HttpDouble::start(|_| Reaction::Answer(400, Vec::new(), String::new()));
     let world = used_home();
-    world.write("home/config.toml", exporting_to(&refusing.url, "metrics = false"));
+    world.write(
+        "home/config.toml",
+        exporting_to(&refusing.url, "metrics = false"),
+    );
     world.write("home/skills/note.yaml", LOG);
     let hourly = LOG.replace("note", "hourly") + "schedule: \"0 * * * *\"\nmisfire: skip\n";
     world.write("home/skills/hourly.yaml", hourly);
@@ -151,7 +156,8 @@ fn lost_spans_and_missed_slots_are_counted() {
     });
     let missed = total(&page, "deft_schedule_missed", &json!({"skill": "hourly"}));
     assert_eq!(missed, 5.0, "{page}");
-    let labels = json!({"skill": "hourly", "tier": "workflow", "trigger": "schedule", "status": "missed"});
+    let labels =
+        json!({"skill": "hourly", "tier": "workflow", "trigger": "schedule", "status": "missed"});
     assert_eq!(total(&page, "deft_skill_runs", &labels), 5.0, "{page}");
     let exported = total(&page, "deft_telemetry_spans_exported", &json!({}));
     assert_eq!(exported, 0.0, "{page}");
