@@ -54,13 +54,14 @@ fn command(command: &Command) -> Option<String> {
         Command::Schedule(command) => schedule(command),
         Command::Tick(_) => Some("tick".to_owned()),
         Command::Jobs(command) => jobs(command),
-        Command::Notices(Notices::Retry { id }) => {
-            Some(named("notices retry", id.as_deref().unwrap_or_default()))
-        }
+        Command::Notices(Notices::Retry { id }) => Some(describe_command(
+            "notices retry",
+            id.as_deref().unwrap_or_default(),
+        )),
         Command::Approvals(command) => approvals(command),
         Command::Tools(command) => tools(command),
         Command::Mcp(command) => mcp(command),
-        Command::Config(Config::Set { key, value: _ }) => Some(named("config set", key)),
+        Command::Config(Config::Set { key, value: _ }) => Some(describe_command("config set", key)),
         Command::Secrets(command) => secrets(command),
         Command::Tokens(command) => tokens(command),
         Command::Undo { list } => (!list).then(|| "undo".to_owned()),
@@ -84,19 +85,19 @@ fn command(command: &Command) -> Option<String> {
 }
 
 /// Returns the text of a command that concerns `subject`, or nothing in particular.
-fn named(command: &str, subject: &str) -> String {
+fn describe_command(command: &str, subject: &str) -> String {
     format!("{command} {subject}").trim_end().to_owned()
 }
 
 fn skills(command: &Skills) -> Option<String> {
     match command {
-        Skills::New(args) => Some(named("skills new", &args.name)),
-        Skills::Enable { name } => Some(named("skills enable", name)),
-        Skills::Disable { name } => Some(named("skills disable", name)),
-        Skills::Approve { skill, .. } => Some(named("skills approve", skill)),
-        Skills::Revoke { skill } => Some(named("skills revoke", skill)),
-        Skills::Restore { name } => Some(named("skills restore", name)),
-        Skills::Delete { name, .. } => Some(named("skills delete", name)),
+        Skills::New(args) => Some(describe_command("skills new", &args.name)),
+        Skills::Enable { name } => Some(describe_command("skills enable", name)),
+        Skills::Disable { name } => Some(describe_command("skills disable", name)),
+        Skills::Approve { skill, .. } => Some(describe_command("skills approve", skill)),
+        Skills::Revoke { skill } => Some(describe_command("skills revoke", skill)),
+        Skills::Restore { name } => Some(describe_command("skills restore", name)),
+        Skills::Delete { name, .. } => Some(describe_command("skills delete", name)),
         Skills::Import(args) => (!args.dry_run).then(|| "skills import".to_owned()),
         Skills::Export(args) => export(args),
         Skills::List(_)
@@ -121,7 +122,7 @@ fn export(args: &Export) -> Option<String> {
 fn chat(args: &Chat) -> Option<String> {
     match &args.command {
         None => (!args.show_prompt).then(|| "chat".to_owned()),
-        Some(Conversations::Delete { id, .. }) => Some(named("chat delete", id)),
+        Some(Conversations::Delete { id, .. }) => Some(describe_command("chat delete", id)),
         Some(
             Conversations::List { .. } | Conversations::Show { .. } | Conversations::Search { .. },
         ) => None,
@@ -131,19 +132,19 @@ fn chat(args: &Chat) -> Option<String> {
 fn budget(command: &Budget) -> Option<String> {
     match command {
         Budget::Show => None,
-        Budget::Set(args) => Some(named(
+        Budget::Set(args) => Some(describe_command(
             "budget set",
             args.agent.as_deref().unwrap_or_default(),
         )),
-        Budget::Resume { agent } => Some(named("budget resume", agent)),
+        Budget::Resume { agent } => Some(describe_command("budget resume", agent)),
     }
 }
 
 fn runs(command: &Runs) -> Option<String> {
     match command {
-        Runs::Cancel { id } => Some(named("runs cancel", id)),
-        Runs::Resume(args) => Some(named("runs resume", &args.id)),
-        Runs::Rerun { id, .. } => Some(named("runs rerun", id)),
+        Runs::Cancel { id } => Some(describe_command("runs cancel", id)),
+        Runs::Resume(args) => Some(describe_command("runs resume", &args.id)),
+        Runs::Rerun { id, .. } => Some(describe_command("runs rerun", id)),
         Runs::Prune(args) => (!args.dry_run).then(|| "runs prune".to_owned()),
         Runs::List(_) | Runs::Show { .. } | Runs::Logs { .. } | Runs::Export(_) => None,
     }
@@ -151,10 +152,10 @@ fn runs(command: &Runs) -> Option<String> {
 
 fn schedule(command: &Schedule) -> Option<String> {
     match command {
-        Schedule::Add(args) => Some(named("schedule add", &args.name)),
-        Schedule::Pause { name } => Some(named("schedule pause", &name.join(" "))),
-        Schedule::Resume { name } => Some(named("schedule resume", &name.join(" "))),
-        Schedule::Remove { name } => Some(named("schedule remove", &name.join(" "))),
+        Schedule::Add(args) => Some(describe_command("schedule add", &args.name)),
+        Schedule::Pause { name } => Some(describe_command("schedule pause", &name.join(" "))),
+        Schedule::Resume { name } => Some(describe_command("schedule resume", &name.join(" "))),
+        Schedule::Remove { name } => Some(describe_command("schedule remove", &name.join(" "))),
         Schedule::List { .. }
         | Schedule::Next(_)
         | Schedule::Preview(_)
@@ -177,26 +178,26 @@ fn approvals(command: &Approvals) -> Option<String> {
             let always = if *always { " --always" } else { "" };
             Some(format!("approvals approve {id}{always}"))
         }
-        Approvals::Revoke { id } => Some(named("approvals revoke", id)),
-        Approvals::Reject { id, .. } => Some(named("approvals reject", id)),
+        Approvals::Revoke { id } => Some(describe_command("approvals revoke", id)),
+        Approvals::Reject { id, .. } => Some(describe_command("approvals reject", id)),
         Approvals::List { .. } | Approvals::Grants => None,
     }
 }
 
 fn tools(command: &Tools) -> Option<String> {
     match command {
-        Tools::Forget { name } => Some(named("tools forget", name)),
-        Tools::Call(args) => Some(named("tools call", &args.name)),
+        Tools::Forget { name } => Some(describe_command("tools forget", name)),
+        Tools::Call(args) => Some(describe_command("tools call", &args.name)),
         Tools::List(_) | Tools::Show { .. } | Tools::Catalog => None,
     }
 }
 
 fn mcp(command: &Mcp) -> Option<String> {
     match command {
-        Mcp::Add(args) => Some(named("mcp add", &args.name)),
-        Mcp::Remove { name } => Some(named("mcp remove", name)),
-        Mcp::Login(args) => Some(named("mcp login", &args.name)),
-        Mcp::Logout { name } => Some(named("mcp logout", name)),
+        Mcp::Add(args) => Some(describe_command("mcp add", &args.name)),
+        Mcp::Remove { name } => Some(describe_command("mcp remove", name)),
+        Mcp::Login(args) => Some(describe_command("mcp login", &args.name)),
+        Mcp::Logout { name } => Some(describe_command("mcp logout", name)),
         Mcp::Install(args) => (!args.dry_run).then(|| "mcp install".to_owned()),
         Mcp::Import { dry_run, .. } => (!dry_run).then(|| "mcp import".to_owned()),
         Mcp::Serve | Mcp::List | Mcp::Probe { .. } => None,
@@ -205,16 +206,16 @@ fn mcp(command: &Mcp) -> Option<String> {
 
 fn secrets(command: &Secrets) -> Option<String> {
     match command {
-        Secrets::Set { name, .. } => Some(named("secrets set", name)),
-        Secrets::Rm { name } => Some(named("secrets rm", name)),
+        Secrets::Set { name, .. } => Some(describe_command("secrets set", name)),
+        Secrets::Rm { name } => Some(describe_command("secrets rm", name)),
         Secrets::List | Secrets::Test { .. } => None,
     }
 }
 
 fn tokens(command: &Tokens) -> Option<String> {
     match command {
-        Tokens::Add { name, .. } => Some(named("tokens add", name)),
-        Tokens::Revoke { name } => Some(named("tokens revoke", name)),
+        Tokens::Add { name, .. } => Some(describe_command("tokens add", name)),
+        Tokens::Revoke { name } => Some(describe_command("tokens revoke", name)),
         Tokens::List => None,
     }
 }

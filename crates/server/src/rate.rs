@@ -21,7 +21,7 @@ pub(crate) enum RequestKind {
 }
 
 /// Allowed requests per second without a valid token.
-const WITHOUT_TOKEN: u32 = 100;
+const MAX_REQUESTS_WITHOUT_TOKEN: u32 = 100;
 
 /// Buckets of all callers.
 pub(crate) struct RateLimit {
@@ -50,7 +50,7 @@ impl RateLimit {
         f64::from(match kind {
             RequestKind::Read => self.reads_per_second,
             RequestKind::Change => self.changes_per_second,
-            RequestKind::WithoutToken => WITHOUT_TOKEN,
+            RequestKind::WithoutToken => MAX_REQUESTS_WITHOUT_TOKEN,
         })
     }
 

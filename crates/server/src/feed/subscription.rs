@@ -45,10 +45,7 @@ impl Subscription {
     pub(crate) async fn open(server: Arc<Server>, query: FeedQuery) -> Done<Self> {
         let place = Arc::clone(&server.feeds).try_acquire_owned();
         let place = place.map_err(|_| {
-            let message = format!(
-                "{} clients follow the events already",
-                server.limits.feeds
-            );
+            let message = format!("{} clients follow the events already", server.limits.feeds);
             Failure::input("too_many_requests", message).hint("close some of them")
         })?;
         let run = find_run(&server, query.run).await?;
@@ -71,7 +68,7 @@ impl Subscription {
         loop {
             if let Some(event) = self.read.pop_front() {
                 self.last = event.seq;
-                if self.wants(&event) {
+                if self.is_selected(&event) {
                     return Ok(News::Event(event));
                 }
                 continue;
@@ -84,7 +81,7 @@ impl Subscription {
                 Ok(event) if event.seq <= self.last => {}
                 Ok(event) => {
                     self.last = event.seq;
-                    if self.wants(&event) {
+                    if self.is_selected(&event) {
                         return Ok(News::Event(event));
                     }
                 }
@@ -112,7 +109,7 @@ impl Subscription {
         Ok(())
     }
 
-    fn wants(&self, event: &FeedEvent) -> bool {
+    fn is_selected(&self, event: &FeedEvent) -> bool {
         let is = |wanted: &Option<String>, given: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == given)
         };
