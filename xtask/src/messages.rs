@@ -116,10 +116,21 @@ fn is_word_or_value(word: &str) -> bool {
 
 #[test]
 fn the_scanner_finds_sentences() {
-    for text in ["cannot read {path}", "a run", "{count} runs", "`{name}`: no answer"] {
+    for text in [
+        "cannot read {path}",
+        "a run",
+        "{count} runs",
+        "`{name}`: no answer",
+    ] {
         assert!(is_sentence(text), "{text}");
     }
-    for text in ["SELECT id FROM run", "run.started", "{a} {b}", "text/html; charset=utf-8", ""] {
+    for text in [
+        "SELECT id FROM run",
+        "run.started",
+        "{a} {b}",
+        "text/html; charset=utf-8",
+        "",
+    ] {
         assert!(!is_sentence(text), "{text}");
     }
     assert_eq!(content("\"a b\""), "a b");
