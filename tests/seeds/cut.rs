@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_and_their_places() {
+    fn pieces_have_positions() {
         let text = "Say \"hello there\" or `\"not this\"` or \"one\".\n\n| a | b |\n|---|---|\n| \"in the row\" | `x|y` |\n\n```\nouter \"in a diagram\"\n```cmd\nrun it\n```\n```\n```json\n{\"a b\": 1}\n```\n";
         let cut = document("doc", text);
         let shown: Vec<String> = cut

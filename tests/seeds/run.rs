@@ -291,10 +291,10 @@ fn check_one(
             "the model was asked {} times, not {times}",
             questions.len()
         )),
-        Expectation::Prompt(test) => check(test, Some(said(questions.last())?.into())),
+        Expectation::Prompt(test) => check(test, Some(asked_questions(questions.last())?.into())),
         Expectation::Question(number, test) => check(
             test,
-            Some(said(questions.get(number.wrapping_sub(1)))?.into()),
+            Some(asked_questions(questions.get(number.wrapping_sub(1)))?.into()),
         ),
         Expectation::Offered(tool, wanted) => {
             let last = questions.last().ok_or("no model was asked")?;
@@ -311,7 +311,7 @@ fn check_one(
 }
 
 /// Everything that a question to the model says.
-fn said(question: Option<&Value>) -> Result<String, String> {
+fn asked_questions(question: Option<&Value>) -> Result<String, String> {
     let question = question.ok_or("the model was not asked")?;
     let messages = question["messages"].as_array().into_iter().flatten();
     let said: Vec<&str> = messages.filter_map(|one| one["content"].as_str()).collect();

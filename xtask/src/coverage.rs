@@ -263,7 +263,7 @@ fn the_coverage_is_current() {
 
 /// `features.txt` has exactly the ids of the design.
 #[test]
-fn the_features_are_those_of_the_design() {
+fn features_equal_those_of_the_design() {
     let Some(path) = deft_testkit::find_shared("design/features.md") else {
         return;
     };

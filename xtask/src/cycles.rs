@@ -198,7 +198,7 @@ fn report(krate: &str, circle: BTreeMap<String, BTreeSet<String>>) -> String {
 }
 
 #[test]
-fn modules_make_no_circles() {
+fn modules_have_no_cycles() {
     let mut reports = String::new();
     for (name, sources) in &sources_by_crate() {
         let circle = in_circles(&edges(sources));
@@ -211,7 +211,7 @@ fn modules_make_no_circles() {
 
 /// Folders could become crates.
 #[test]
-fn folders_make_no_circles() {
+fn folders_have_no_cycles() {
     let mut reports = String::new();
     for (name, sources) in &sources_by_crate() {
         let circle = in_circles(&between_folders(&edges(sources), sources));
@@ -223,7 +223,7 @@ fn folders_make_no_circles() {
 }
 
 #[test]
-fn a_circle_of_folders_is_found() {
+fn a_cycle_of_folders_is_found() {
     let source = |path: &str, code: &str| Source {
         krate: "a".to_owned(),
         path: path.to_owned(),
@@ -245,7 +245,7 @@ fn a_circle_of_folders_is_found() {
 }
 
 #[test]
-fn paths_of_use_are_written_out() {
+fn use_paths_are_expanded() {
     let code = "pub use a::{b, c::{d, e as f}};\nuse crate::g;\nfn h() { use super::i; }";
     let found: Vec<String> = imports(code).iter().map(|path| path.join("::")).collect();
     assert_eq!(

@@ -34,7 +34,7 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn one_parser_reads_lengths_of_time() {
+fn one_parser_reads_durations() {
     let root = root();
     let mut found = Vec::new();
     for path in files("rs") {

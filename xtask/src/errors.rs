@@ -296,7 +296,7 @@ fn every_list_of_exit_codes_is_complete() {
 }
 
 #[test]
-fn every_code_has_its_page_and_every_page_its_code() {
+fn every_error_code_has_a_page_and_every_page_a_code() {
     let folder = root().join("docs/errors");
     let pages = pages();
     if std::env::var_os("UPDATE").is_some() {

@@ -29,7 +29,7 @@ const USER_DATA: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn front_ends_know_the_service_and_nothing_deeper() {
+fn front_ends_depend_only_on_the_service() {
     let metadata = metadata(&["--no-deps", "--offline"]);
     for package in metadata["packages"].as_array().expect("packages") {
         let name = package["name"].as_str().expect("a name");

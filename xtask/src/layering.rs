@@ -51,7 +51,7 @@ fn actual() -> Arrows {
 }
 
 #[test]
-fn arrows_are_those_of_the_table() {
+fn dependencies_follow_the_table() {
     assert_eq!(
         actual(),
         allowed_dependencies(),
@@ -81,7 +81,7 @@ fn shipped_crates_do_not_depend_on_test_code() {
 }
 
 #[test]
-fn arrows_make_no_circle() {
+fn dependencies_have_no_cycles() {
     let arrows = actual();
     for name in arrows.keys() {
         assert!(!reaches(&arrows, name, name), "{name} depends on itself");

@@ -19,7 +19,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 const LOCKS: &[&str] = &["Mutex", "RwLock", "Condvar", "MutexGuard", "PoisonError"];
 
 #[test]
-fn locks_are_those_of_parking_lot() {
+fn locks_are_from_parking_lot() {
     let root = root();
     for path in files("rs") {
         let below = path.strip_prefix(&root).unwrap_or(&path);

@@ -143,7 +143,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_resolve() {
     let root = root();
     let mut pages: Vec<std::path::PathBuf> = crate::support::files_in(&root.join("docs"), "md");
     pages.extend(

@@ -1,6 +1,6 @@
 //! Checks the mechanical part of plain English (`docs/style.md`): types are nouns, functions are verbs,
-//! constants say what they limit, one word has one meaning, comments name the actor, and comments, messages,
-//! default skills and examples use ordinary words.
+//! constants say what they limit, one word has one meaning, comments name the actor, and names of functions and
+//! tests, comments, messages, default skills and examples use ordinary words.
 //!
 //! Not here: whether a sentence is good. Reviewers decide that.
 
@@ -132,6 +132,22 @@ const PHRASES: &[(&str, &str)] = &[
     ("written down", "in plain text"),
 ];
 
+/// Further phrases that names of functions and tests do not use: they hide the subject or the result.
+const NAME_PHRASES: &[(&str, &str)] = &[
+    ("are heard", "are received"),
+    ("are said", "are reported"),
+    ("are told", "are reported, are sent"),
+    ("comes back", "returns, is restored, is repeated"),
+    ("gone on", "continued"),
+    ("is heard", "is received"),
+    ("is said", "is reported"),
+    ("is told", "is reported, is sent"),
+    ("told apart", "distinguished"),
+    ("went on", "continued"),
+    ("what", "due_slots, unknown_names"),
+    ("whatever", "every, despite"),
+];
+
 /// The folders of the skills that deft ships, which models and people read.
 const SKILL_FOLDERS: [&str; 2] = ["crates/service/defaults", "examples"];
 
@@ -147,7 +163,7 @@ fn types_are_nouns() {
     for path in files("rs") {
         let text = std::fs::read_to_string(&path).unwrap();
         let code = blank(&text);
-        let names = names_behind(&code, &["struct", "enum", "trait", "type"]);
+        let names = names_after(&code, &["struct", "enum", "trait", "type"]);
         let vague = names.filter(|name| is_vague_type(name));
         found.extend(vague.map(|name| format!("{}: {name}", path.display())));
     }
@@ -166,7 +182,7 @@ fn functions_are_verbs() {
         let is_source = below.contains("/src/");
         let text = std::fs::read_to_string(&path).unwrap();
         let code = blank(&text);
-        let vague = names_behind(&code, &["fn"])
+        let vague = names_after(&code, &["fn"])
             .filter(|name| *name == "of" || is_source && is_vague_function(name));
         found.extend(vague.map(|name| format!("{below}: {name}")));
     }
@@ -178,7 +194,27 @@ fn functions_are_verbs() {
 }
 
 #[test]
-fn constants_say_what_they_limit() {
+fn function_names_use_ordinary_words() {
+    let mut found = Vec::new();
+    for path in files("rs") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = blank(&text);
+        for name in names_after(&code, &["fn"]) {
+            if let Some(phrase) = indirect_phrase(name) {
+                let place = format!("{}: {name}", below_crates(&path));
+                found.push(describe_phrase(&place, phrase));
+            }
+        }
+    }
+    assert_eq!(
+        found,
+        Vec::<String>::new(),
+        "a name, also of a test, states the subject and what it does: `an_unknown_job_is_an_error`"
+    );
+}
+
+#[test]
+fn constants_name_their_limit() {
     let mut found = Vec::new();
     for path in files("rs") {
         let below = below_crates(&path);
@@ -187,7 +223,7 @@ fn constants_say_what_they_limit() {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let code = blank(&text);
-        let vague = names_behind(&code, &["const"]).filter(|name| {
+        let vague = names_after(&code, &["const"]).filter(|name| {
             VAGUE_CONSTANTS
                 .iter()
                 .any(|word| starts_with_word(name, word))
@@ -210,7 +246,7 @@ fn one_word_has_one_meaning() {
         let code = blank(&text);
         let hits = words(&code).filter(|word| word.to_lowercase().contains("settle"));
         found.extend(hits.map(|word| format!("{below}: {word}")));
-        let types = names_behind(&code, &["struct", "enum", "trait", "type"]);
+        let types = names_after(&code, &["struct", "enum", "trait", "type"]);
         let places = types.filter(|name| *name == "Place" && below != PLACE);
         found.extend(places.map(|name| format!("{below}: {name}")));
     }
@@ -298,7 +334,7 @@ fn describe_phrase(place: &str, (phrase, instead): (&str, &str)) -> String {
 }
 
 /// Returns the identifiers that follow one of these keywords.
-fn names_behind<'a>(code: &'a str, keywords: &'a [&str]) -> impl Iterator<Item = &'a str> {
+fn names_after<'a>(code: &'a str, keywords: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let mut before = "";
     words(code).filter(move |word| {
         let follows = keywords.contains(&before);
@@ -352,6 +388,14 @@ fn hidden_actor(line: &str) -> Option<&'static str> {
     actors
         .find(|actor| sentence.contains(&format!(" {actor} ")))
         .copied()
+}
+
+/// Returns the first hidden actor or indirect phrase in the name of a function.
+fn indirect_phrase(name: &str) -> Option<(&'static str, &'static str)> {
+    let words = sentence(name);
+    let actors = HIDDEN_ACTORS.iter().map(|actor| (*actor, "the_caller"));
+    let mut phrases = actors.chain(PHRASES.iter().chain(NAME_PHRASES).copied());
+    phrases.find(|(phrase, _)| words.contains(&format!(" {phrase} ")))
 }
 
 /// Returns the first of [`PHRASES`] in a literal.
@@ -426,10 +470,16 @@ fn the_scanner_knows_vague_names_and_hidden_actors() {
     assert!(functions.iter().all(|name| is_vague_function(name)));
     let functions = ["list_tools", "read", "seed", "spending", "failed_rows"];
     assert!(!functions.iter().any(|name| is_vague_function(name)));
+    let phrase = |name| indirect_phrase(name).map(|(phrase, _)| phrase);
+    assert_eq!(phrase("whoever_waits_is_woken"), Some("whoever"));
+    assert_eq!(phrase("what_is_no_job_is_refused"), Some("what"));
+    assert_eq!(phrase("a_run_goes_on"), Some("goes on"));
+    assert_eq!(phrase("an_unknown_job_is_an_error"), None);
+    assert_eq!(phrase("a_somewhat_late_run"), None);
     assert!(starts_with_word("MOST", "MOST") && starts_with_word("MOST_RUNS", "MOST"));
     assert!(!starts_with_word("MOSTLY", "MOST") && !starts_with_word("MAX_RUNS", "MOST"));
     let code = "pub struct One; impl One { fn two() {} } type Three = u8;";
-    let types: Vec<&str> = names_behind(code, &["struct", "type"]).collect();
+    let types: Vec<&str> = names_after(code, &["struct", "type"]).collect();
     assert_eq!(types, ["One", "Three"]);
     // Built at run time, so this file passes its own test.
     let actor = HIDDEN_ACTORS[2];

@@ -24,7 +24,7 @@ fn files_are_short() {
 }
 
 #[test]
-fn modules_say_what_they_are() {
+fn modules_have_a_description() {
     for path in files("rs") {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(
@@ -36,7 +36,7 @@ fn modules_say_what_they_are() {
 }
 
 #[test]
-fn manifests_name_the_licence() {
+fn manifests_declare_the_licence() {
     assert!(read("Cargo.toml").contains("license = \"Apache-2.0\""));
     for path in files("toml")
         .iter()
@@ -126,7 +126,7 @@ fn the_glossary_defines_each_word_once() {
 }
 
 #[test]
-fn nothing_is_left_to_do() {
+fn no_to_do_comments_remain() {
     let words = [
         concat!("to", "do!("),
         concat!("un", "implemented!("),
@@ -142,7 +142,7 @@ fn nothing_is_left_to_do() {
 }
 
 #[test]
-fn unsafe_code_is_where_it_is_known() {
+fn unsafe_code_is_only_in_known_files() {
     let known = [
         "crates/compute/src/worker/sandbox.rs",
         "crates/service/src/daemon/footprint.rs",

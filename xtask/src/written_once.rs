@@ -82,7 +82,7 @@ const BEGINNINGS: &[(&str, usize, &str)] = &[
 ];
 
 #[test]
-fn texts_for_people_are_not_cut_without_a_mark() {
+fn texts_for_people_are_cut_with_an_ellipsis() {
     let mut found: Vec<(String, usize)> = Vec::new();
     for source in product_sources() {
         let cuts = beginnings(&source.code);

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::Brief;
 use crate::allowed_tools::AllowedTools;
 use crate::chat_run::{chosen_model, is_alone};
-use crate::memory::is_told;
+use crate::memory::is_for_prompts;
 use crate::need::MessageContext;
 use crate::prepare::failure_of_error;
 use crate::tool_names::{GET_SKILL, SKILL};
@@ -99,7 +99,7 @@ impl Agents {
         let loadable = loadable(&allowed.tools);
         let lacks = lacks(&allowed);
         let facts = self.facts_for_prompt().await;
-        let under_way = self.under_way(conversation, run).await;
+        let under_way = self.describe_active_runs(conversation, run).await;
         let prompt = assemble(
             &PromptInput {
                 own: &chosen.agent.prompt.read(),
@@ -169,7 +169,7 @@ impl Agents {
         };
         let facts = self.store().facts(filter).await;
         let facts = read_or_log(facts, "the facts for a prompt").unwrap_or_default();
-        let shown = facts.into_iter().filter(is_told);
+        let shown = facts.into_iter().filter(is_for_prompts);
         shown.take(MAX_FACTS).map(|row| row.fact.text).collect()
     }
 }

@@ -48,7 +48,11 @@ impl Agents {
 
     /// Returns the runs that have not ended, without those of other chats. Runs that cannot be read are left
     /// out.
-    pub(super) async fn under_way(&self, conversation: &str, own: Option<&RunRow>) -> String {
+    pub(super) async fn describe_active_runs(
+        &self,
+        conversation: &str,
+        own: Option<&RunRow>,
+    ) -> String {
         let filter = RunFilter {
             statuses: vec![RunStatus::Queued, RunStatus::Running, RunStatus::Waiting],
             limit: Some(RUNS_READ),
@@ -56,12 +60,12 @@ impl Agents {
         };
         let runs = self.store().runs(filter).await;
         let runs = read_or_log(runs, "the active runs for a prompt").unwrap_or_default();
-        let is_told = |run: &&RunRow| {
+        let is_shown = |run: &&RunRow| {
             let other = own.is_none_or(|own| own.id != run.id);
             let here = conversation_of(run).is_ok_and(|id| id.is_none_or(|id| id == conversation));
             other && here
         };
-        let shown: Vec<&RunRow> = runs.iter().filter(is_told).collect();
+        let shown: Vec<&RunRow> = runs.iter().filter(is_shown).collect();
         let mut lines: Vec<String> = Vec::new();
         for run in shown.iter().take(MAX_RUNS) {
             lines.push(self.run_state(run).await);

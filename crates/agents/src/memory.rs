@@ -57,7 +57,7 @@ const MAX_RESULT_LEN: usize = 200;
 const MAX_LIST_LEN: usize = 16_000;
 
 /// Whether a fact is for prompts: about people and their things, not a note about the work of deft.
-pub(super) fn is_told(row: &FactRow) -> bool {
+pub(super) fn is_for_prompts(row: &FactRow) -> bool {
     ![ERROR, BACKFILL].contains(&row.fact.category.as_str())
 }
 
@@ -284,7 +284,9 @@ impl Agents {
         let mut rows = rows.map_err(|error| store_failure(&error))?;
         // Notes about the work of deft are listed only if their category is requested.
         let before = args.0.get("before_id").and_then(Value::as_i64);
-        rows.retain(|row| (!any || is_told(row)) && before.is_none_or(|before| row.id < before));
+        rows.retain(|row| {
+            (!any || is_for_prompts(row)) && before.is_none_or(|before| row.id < before)
+        });
         let shown = page(rows.iter().take(args.limit(50)).map(fact_summary));
         Ok(json!(FactsResult {
             more: rows.len() > shown.len(),

@@ -211,7 +211,7 @@ fn matches_pattern(pattern: &str, info: &ToolInfo) -> bool {
 
 fn absent(router: &Router, name: &str) -> Failure {
     let message = format!("the agent needs the tool `{name}`, which no server offers now");
-    let remedy = router.switched_off(name).and_then(|off| off.hint);
+    let remedy = router.failure_if_disabled(name).and_then(|off| off.hint);
     let usual = "`deft tools list` shows all tools, `deft doctor` which servers answer";
     Failure::new(FailureClass::NotFound, message)
         .hint(remedy.unwrap_or_else(|| usual.to_owned()))
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_fit_the_wire_and_stay_apart() {
+    fn wire_names_are_valid_and_unique() {
         let mut offers = Offers::default();
         let long = "x".repeat(80);
         let names: Vec<String> = ["http.request", "http_request", &long, &format!("{long}y")]

@@ -167,7 +167,7 @@ impl Agents {
         if chosen.agent.may_schedule || self.options.may_schedule {
             return Ok(true);
         }
-        let fired = self.fired_by_itself(&brief.run).await;
+        let fired = self.was_scheduled(&brief.run).await;
         fired
             .map(|fired| !fired)
             .map_err(|error| failure_of_error(&error))
@@ -198,7 +198,7 @@ impl Agents {
 
     /// Whether a schedule fired a run, directly or through other agents, whose calls are the keys of their
     /// runs.
-    async fn fired_by_itself(&self, run: &RunRow) -> Result<bool, Error> {
+    async fn was_scheduled(&self, run: &RunRow) -> Result<bool, Error> {
         let mut run = run.clone();
         loop {
             if run.slot.is_some() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deft_agent::prompt::{Caps, DispatchInput, line, sent_out};
+use deft_agent::prompt::{Caps, DispatchInput, assemble_dispatched, line};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};
 use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
 use deft_tools::ToolLookup;
@@ -81,7 +81,7 @@ impl Agents {
         if address.depth() >= usize::try_from(parent.limits.max_depth).unwrap_or(usize::MAX) {
             tools.retain(|offer| offer.tool != DISPATCH_AGENT);
         }
-        let prompt = sent_out(
+        let prompt = assemble_dispatched(
             &DispatchInput {
                 own: own.as_deref().unwrap_or_default(),
                 mode,

@@ -15,8 +15,8 @@ pub trait Clock: Send + Sync + 'static {
     /// Returns how long this process has been running, unaffected by changes of the clock. May exclude time
     /// in which the host was suspended.
     fn uptime(&self) -> Duration {
-        static BEGUN: OnceLock<Instant> = OnceLock::new();
-        BEGUN.get_or_init(Instant::now).elapsed()
+        static PROCESS_START: OnceLock<Instant> = OnceLock::new();
+        PROCESS_START.get_or_init(Instant::now).elapsed()
     }
 
     /// Waits until the clock has reached `until`.

@@ -89,7 +89,7 @@ pub(crate) fn names(
             hint: arguments.say("notify.target_argument"),
         });
     }
-    arguments.check_rest(&text, target.as_deref(), settings)?;
+    arguments.check_other_arguments(&text, target.as_deref(), settings)?;
     Ok(Names { text, target })
 }
 
@@ -151,7 +151,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Fails if the tool requires an argument that a notice cannot fill.
-    fn check_rest(
+    fn check_other_arguments(
         &self,
         text: &str,
         target: Option<&str>,
@@ -270,7 +270,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_schema_says_which_arguments_are_meant() {
+    fn arguments_are_chosen_by_the_schema() {
         for (arguments, configured, expected) in CASES {
             let mut given = configured.split(',').map(str::to_owned);
             let mut next = || given.next().filter(|name| !name.is_empty());

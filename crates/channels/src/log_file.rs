@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_written_for_ever_stays_small() {
+    fn the_size_of_a_log_is_limited() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("logs/deft.log");
         let mut log = LogFile::open_at(&path, LIMITS, noon).unwrap();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_began_long_ago_is_rotated() {
+    fn an_old_log_is_rotated() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("notices.log");
         fs::write(&path, "{\"at\":\"2026-11-15T12:00:00Z\"}\n").unwrap();
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn rotated_files_that_are_old_or_too_many_are_removed() {
+    fn old_and_excess_rotated_files_are_removed() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("deft.log");
         let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_hours(24);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn two_writers_share_a_log_that_one_of_them_rotates() {
+    fn two_writers_share_a_rotated_log() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("deft.log");
         let mut one = LogFile::open_at(&path, LIMITS, noon).unwrap();
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_keeps_nothing_begins_again() {
+    fn a_log_without_kept_files_is_truncated() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("deft.log");
         let limits = LogLimits { keep: 0, ..LIMITS };

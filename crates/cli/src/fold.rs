@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn code_in_markdown_stays() {
+    fn code_in_markdown_is_not_wrapped() {
         let text = "A paragraph of some words\nin two lines\n- an item of several words\n  and more\n\n\
             Short\nlines stay\n```sh\necho one two three four\n```\n    echo one two three four\n\
             | a | table | of | cells |";

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_cannot_look_like_two() {
+    fn an_event_is_one_line() {
         let text = text_of_event("WARN one\u{1b}[2J\nERROR forged\n", false);
         assert_eq!(text.as_str(), "WARN one\\x1b[2J\n    ERROR forged\n");
     }

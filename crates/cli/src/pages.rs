@@ -63,7 +63,7 @@ impl Extent {
     }
 
     /// Notes that a table does not show the whole list, unless a limit was given.
-    pub(crate) fn say_rest(
+    pub(crate) fn note_omitted_rows(
         self,
         output: &Output,
         shown: u64,

@@ -61,7 +61,7 @@ mod tests {
     const NOW: &str = "2026-11-15T22:30:00Z";
 
     #[test]
-    fn an_instant_is_as_short_as_it_can_be() {
+    fn instants_are_shown_in_their_shortest_form() {
         let zone = TimeZone::get("Europe/Berlin").unwrap();
         let now = NOW.parse().unwrap();
         for (at, shown) in [

@@ -253,12 +253,12 @@ impl Draft {
 fn operator(bare: &str) -> Option<&'static str> {
     const LEADING: [&str; 9] = ["&&", "||", ">>", "<<", "2>", "|", "&", ";", ">"];
     const TRAILING: [&str; 5] = ["&&", "||", "|", "&", ";"];
-    const ANYWHERE: [&str; 2] = ["$(", "`"];
+    const AT_ANY_POSITION: [&str; 2] = ["$(", "`"];
     let found = |operators: &'static [&'static str], test: &dyn Fn(&str) -> bool| {
         operators.iter().copied().find(|operator| test(operator))
     };
     found(&LEADING, &|operator| bare.starts_with(operator))
         .or_else(|| found(&TRAILING, &|operator| bare.ends_with(operator)))
-        .or_else(|| found(&ANYWHERE, &|operator| bare.contains(operator)))
+        .or_else(|| found(&AT_ANY_POSITION, &|operator| bare.contains(operator)))
         .or_else(|| (bare == "<").then_some("<"))
 }

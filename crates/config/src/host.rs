@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_reads_its_input_and_says_how_it_ended() {
+    fn a_program_reads_its_input_and_returns_its_status() {
         let timeout = Duration::from_secs(30);
         let done = shell("cat; echo why >&2; exit 3", "hello", timeout).unwrap();
         let expected = ProgramOutput {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_hangs_is_ended() {
+    fn a_hanging_program_is_killed() {
         let failed = shell("exec sleep 600", "", Duration::from_millis(50));
         assert_eq!(failed.unwrap_err(), "`sh` did not end within 0 s");
     }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_written_down_are_guessed() {
+    fn plaintext_secrets_are_detected() {
         for (name, value, expected) in [
             ("GITHUB_TOKEN", "abc", true),
             ("Authorization", "Bearer abc", true),

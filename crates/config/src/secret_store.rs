@@ -121,7 +121,7 @@ mod tests {
     use crate::folders::is_open_to_others;
 
     #[test]
-    fn a_file_of_the_home_holds_the_value_for_its_owner_only() {
+    fn the_secret_file_is_readable_only_by_its_owner() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().join("home");
         let store = |value: &str| {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leaves_no_folder() {
+    fn a_name_cannot_leave_its_folder() {
         for name in ["", "../x", "a/b", "a b", ".hidden", "x\n"] {
             assert!(check_secret_name(name).is_err(), "{name}");
         }

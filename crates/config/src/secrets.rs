@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_followed() {
+    fn references_are_resolved() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("mail.txt"), "s3cret\n").unwrap();
         let secrets = secrets(home.path());
@@ -148,7 +148,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_others_may_read_is_said() {
+    fn a_secret_file_readable_by_others_is_reported() {
         use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("mail.txt");

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn names_become_files_of_their_own() {
+    fn each_server_has_a_separate_file() {
         assert_eq!(plain("my-web_1"), "my-web_1");
         assert_eq!(plain("ä/.."), "%c3%a4%2f%2e%2e");
     }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_that_is_named_is_taken() {
+    fn a_named_zone_is_used() {
         let berlin = "../usr/share/zoneinfo/Europe/Berlin";
         let cases = [
             (("Asia/Tokyo", berlin, ""), "Asia/Tokyo"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_zone_is_said() {
+    fn an_invalid_zone_is_reported() {
         let berlin = "/usr/share/zoneinfo/Europe/Berlin";
         let rule = "CET-1CEST,M3.5.0,M10.5.0/3";
         let cases = [

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_texts_are_read_as_they_were_written() {
+    fn stored_texts_round_trip() {
         let grant = Answerer::Grant {
             id: "grant_1".to_owned(),
             by: "terminal of me".to_owned(),

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_the_same_in_every_run_and_nothing_else_is() {
+    fn only_secrets_keep_their_placeholder_across_runs() {
         let one = key("t", &args(&placeholder("n1", "TOKEN")), "n1");
         assert_eq!(one, key("t", &args(&placeholder("n2", "TOKEN")), "n2"));
         for other in [
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_result_speaks_of_secrets_of_the_run_that_reads_it() {
+    fn a_cached_result_uses_the_placeholders_of_the_reading_run() {
         let forged = placeholder("n2", "TOKEN");
         let value = json!({ "a": [placeholder("n1", "TOKEN")], "b": "plain" });
         let expected = json!({ "a": [forged], "b": "plain" });

@@ -189,7 +189,7 @@ impl Engine {
     pub fn is_abandoned(&self, run: &RunRow) -> bool {
         let owner = run.owner.as_deref();
         run.status == RunStatus::Running
-            && owner.is_some_and(|owner| self.inner.owner.is_gone(owner))
+            && owner.is_some_and(|owner| self.inner.owner.has_exited(owner))
     }
 
     /// The store, the clock and the bells.

@@ -14,11 +14,11 @@ pub(crate) fn encode_all(events: &[(Timestamp, Event)]) -> Vec<NewEvent> {
 }
 
 /// Initial buffer size, larger than most events: a growing buffer is copied.
-const USUAL: usize = 512;
+const INITIAL_CAPACITY: usize = 512;
 
 /// Returns an event as it is stored.
 pub(crate) fn encode(at: Timestamp, event: &Event) -> NewEvent {
-    let mut body = Vec::with_capacity(USUAL);
+    let mut body = Vec::with_capacity(INITIAL_CAPACITY);
     let written = serde_json::to_writer(&mut body, event);
     let body = written.ok().and_then(|()| String::from_utf8(body).ok());
     NewEvent {
@@ -56,7 +56,7 @@ mod tests {
     /// A replay reads exactly the same numbers, including those that a fast parser gets wrong in the last
     /// bit.
     #[test]
-    fn numbers_come_back_as_they_were() {
+    fn numbers_round_trip() {
         let inputs = json!({ "a": 31.245_270_191_439_438, "b": 0.1, "c": 1e300, "d": u64::MAX });
         let event = Event::Started(RunStart {
             skill: "s".to_owned(),

@@ -24,7 +24,7 @@ use crate::transcript::has_notice;
 use crate::{Error, JOB_SKILL, reply, session_log};
 
 /// Tools that send a message to a person; a run that used one needs no notice about its end.
-const TELLING: [&str; 2] = ["telegram_send_message", "notify"];
+const MESSAGE_TOOLS: [&str; 2] = ["telegram_send_message", "notify"];
 
 /// Returns the end of a run as it is stored.
 pub(crate) fn row(finished: &RunEnd, at: Timestamp) -> Finish {
@@ -119,7 +119,7 @@ pub(crate) fn write_notice(notice: &Notice, at: Timestamp) -> Write {
 
 /// Whether a run has sent a message to people with a tool, including the tool that `channel` names.
 pub(crate) fn has_notified(machine: &Machine, channel: Option<&str>) -> bool {
-    let mut telling = TELLING.into_iter().chain(channel);
+    let mut telling = MESSAGE_TOOLS.into_iter().chain(channel);
     telling.any(|tool| machine.has_called(tool))
 }
 
@@ -152,8 +152,9 @@ impl Inner {
         loop {
             let stored = row(ending.finished, ending.at);
             let mut finish = stored.clone();
-            if let Some((skill, change, notices)) =
-                self.aftermath(ending, &pinned, known.take()).await?
+            if let Some((skill, change, notices)) = self
+                .decide_skill_update(ending, &pinned, known.take())
+                .await?
             {
                 finish.aftermath = Some(Box::new(SkillUpdate {
                     id: skill.id,
@@ -207,7 +208,7 @@ impl Inner {
     }
 
     /// Decides the effects of the end of a run on its skill; `None` if the store has no row of the skill.
-    async fn aftermath(
+    async fn decide_skill_update(
         &self,
         ending: &EndedRun<'_>,
         pinned: &PinnedSkill,

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use crate::{Admission, Engine, Error, Fire, JOB_SKILL};
 
 /// Maximum number of jobs that run at once (S0.80).
-const AT_ONCE: u32 = 10;
+const MAX_RUNNING_JOBS: u32 = 10;
 
 impl Engine {
     /// Queues a background job for a person, with the arguments of the `queue_task` tool.
@@ -47,7 +47,7 @@ impl Engine {
     async fn queue_job(&self, mut skill: Skill, origin: RunOrigin) -> Result<RunRow, Error> {
         skill.id = SkillId::new(JOB_SKILL);
         let mut policy = (*skill.policy).clone();
-        policy.concurrency = Some(AT_ONCE);
+        policy.concurrency = Some(MAX_RUNNING_JOBS);
         skill.policy = Arc::new(policy);
         let fire = Fire {
             skill: JOB_SKILL.to_owned(),

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use deft_library::{NamedSkill, StoredSkill, is_gone};
+use deft_library::{NamedSkill, StoredSkill, is_file_removed};
 use deft_model::{Body, DisabledReason, Effects, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::LoadedSkill;
@@ -237,7 +237,7 @@ impl Engine {
 impl Inner {
     /// Returns the row of a file skill; if the store has none, a new one that is not stored.
     fn row_or_new(&self, loaded: &LoadedSkill, row: Option<SkillRow>) -> SkillRow {
-        if let Some(row) = row.filter(|row| !is_gone(row)) {
+        if let Some(row) = row.filter(|row| !is_file_removed(row)) {
             return row;
         }
         let new = self.library.new_file(loaded, self.now());

@@ -100,7 +100,7 @@ impl Owner {
     /// Whether another owner is known to be dead. Removes its lock file. Owners on other hosts are never
     /// known to be dead.
     pub fn is_dead(&self, owner: &str) -> bool {
-        let gone = self.is_gone(owner);
+        let gone = self.has_exited(owner);
         if gone {
             // A later check finds no file and returns the same result.
             drop(fs::remove_file(self.folder.join(format!("{owner}.lock"))));
@@ -109,7 +109,7 @@ impl Owner {
     }
 
     /// Like [`is_dead`](Self::is_dead), but removes nothing.
-    pub fn is_gone(&self, owner: &str) -> bool {
+    pub fn has_exited(&self, owner: &str) -> bool {
         if owner == self.name {
             return false;
         }
@@ -192,7 +192,7 @@ mod tests {
     use super::Owner;
 
     #[test]
-    fn a_living_owner_is_not_dead_and_one_that_left_is() {
+    fn a_dropped_owner_is_dead_and_a_living_one_is_not() {
         let folder = std::env::temp_dir().join(format!("deft-owner-{}", std::process::id()));
         let one = Owner::enter(&folder).unwrap();
         let two = Owner::enter(&folder).unwrap();
@@ -200,14 +200,14 @@ mod tests {
         assert!(!one.is_dead(two.name()));
         let name = two.name().to_owned();
         let onlooker = Owner::onlooker(&folder);
-        assert!(!onlooker.is_gone(&name));
+        assert!(!onlooker.has_exited(&name));
         // A killed process leaves its file behind without a lock.
         let file = folder.join(format!("{name}.lock"));
         drop(two);
         std::fs::write(&file, "").unwrap();
-        assert!(onlooker.is_gone(&name) && file.exists());
+        assert!(onlooker.has_exited(&name) && file.exists());
         assert!(one.is_dead(&name) && !file.exists());
-        assert!(onlooker.is_gone(&name));
+        assert!(onlooker.has_exited(&name));
         assert!(!one.is_dead("another-host-1"));
         drop(one);
         std::fs::remove_dir_all(&folder).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_dead_are_removed_and_those_of_the_living_stay() {
+    fn only_files_of_dead_owners_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let one = Owner::enter(folder).unwrap();
@@ -237,14 +237,14 @@ mod tests {
         wanted.extend(living);
         wanted.sort_unstable();
         assert_eq!(names(folder), wanted);
-        assert!(!one.is_gone(two.name()));
+        assert!(!one.has_exited(two.name()));
         assert_eq!(one.sweep(&[]).unwrap(), 1);
         assert_eq!(one.sweep(&[]).unwrap(), 0);
     }
 
     /// Owners are created and dropped while others sweep: none loses its file while it is alive.
     #[test]
-    fn who_enters_during_a_sweep_keeps_its_file() {
+    fn an_owner_created_during_a_sweep_keeps_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let keeper = Owner::enter(folder).unwrap();
@@ -254,7 +254,7 @@ mod tests {
                     for _ in 0..500 {
                         let owner = Owner::enter(folder).unwrap();
                         assert!(folder.join(format!("{}.lock", owner.name())).exists());
-                        assert!(!keeper.is_gone(owner.name()));
+                        assert!(!keeper.has_exited(owner.name()));
                     }
                 });
                 scope.spawn(|| {

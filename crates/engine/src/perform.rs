@@ -255,7 +255,7 @@ impl Performer {
             return failure;
         }
         let whole = Value::from(failure.message.as_str()).to_string();
-        let hint = match self.keep_apart(path, &whole) {
+        let hint = match self.write_result_file(path, &whole) {
             Ok(file) => format!("the full message is in `{}`", file.display()),
             Err(error) => format!("the rest could not be stored: {error}"),
         };
@@ -278,7 +278,7 @@ impl Performer {
         let limit = self.engine.options.max_result_bytes;
         let size = text.len();
         let message = format!("the result of `{path}` has {size} bytes, more than {limit}");
-        let hint = match self.keep_apart(path, &text) {
+        let hint = match self.write_result_file(path, &text) {
             Ok(file) => format!(
                 "the full result is in `{}`; make the tool return less",
                 file.display()
@@ -289,7 +289,7 @@ impl Performer {
     }
 
     /// Writes a text to a file that is named after the step.
-    fn keep_apart(&self, path: &Path, text: &str) -> std::io::Result<PathBuf> {
+    fn write_result_file(&self, path: &Path, text: &str) -> std::io::Result<PathBuf> {
         let folder = self.engine.options.spill.join(self.run.as_str());
         let name: String = path
             .as_str()

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tools_say_when_there_is_nothing() {
+    fn empty_results_of_tools_are_recognised() {
         let empty = [
             json!(null),
             json!([]),

@@ -13,7 +13,7 @@ use crate::{Engine, Error};
 const PIECE: u32 = 200;
 
 /// How long costs are kept, even if their runs are deleted earlier: budgets and `deft budget` need them.
-const SPENT: SignedDuration = SignedDuration::from_hours(90 * 24);
+const SPENDING_RETENTION: SignedDuration = SignedDuration::from_hours(90 * 24);
 
 impl Engine {
     /// Deletes runs that ended before an instant; with `only_count`, only reports them.
@@ -37,7 +37,7 @@ impl Engine {
         }
         if !only_count {
             all.runs.iter().for_each(|run| self.drop_results(run));
-            let long_ago = self.inner.now().saturating_sub(SPENT);
+            let long_ago = self.inner.now().saturating_sub(SPENDING_RETENTION);
             let long_ago = long_ago.unwrap_or(Timestamp::MIN);
             self.store().forget_spent(long_ago).await?;
         }

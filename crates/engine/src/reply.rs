@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_says_what_went_wrong() {
+    fn an_answer_contains_the_failure() {
         let failure = Failure::new(FailureClass::Budget, "used up");
         let hinted = failure.clone().hint("wait");
         for (text, failure, expected) in [

@@ -104,7 +104,7 @@ impl Engine {
         if !self.inner.options.traces {
             return None;
         }
-        let stored = self.store().events(Some(run), 0, FIRST).await;
+        let stored = self.store().events(Some(run), 0, CALLER_EVENTS).await;
         let stored = read_or_log(stored, "the trace of a run")?;
         let events = read_or_log(decode_events(run, &stored), "the trace of a run")?;
         let caller = events.iter().find_map(|(_, event)| caller(event));
@@ -281,7 +281,7 @@ fn run_notice(notice: NoticeRow) -> RunNotice {
 }
 
 /// Number of events at the start of a run, one of which names its caller.
-const FIRST: u32 = 2;
+const CALLER_EVENTS: u32 = 2;
 
 /// Returns the trace context of the caller, if the event holds one.
 fn caller(event: &Event) -> Option<&TraceContext> {

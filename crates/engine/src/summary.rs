@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_outputs() {
+    fn outputs_are_summarised() {
         let shell =
             json!({"stdout": "3 files\n", "stderr": "", "exit_code": 0, "truncated": false});
         let cases = [

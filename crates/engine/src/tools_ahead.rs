@@ -48,17 +48,19 @@ impl Inner {
         })
         .filter(|(_, tool)| !self.parts.router.has_tool(tool))
         .find_map(|(step, tool)| match self.parts.router.find(tool) {
-            ToolLookup::Missing { nearest } => Some(match self.parts.router.switched_off(tool) {
-                Some(off) => switched_off(step, tool, off),
-                None => absent(step, tool, &nearest),
-            }),
+            ToolLookup::Missing { nearest } => {
+                Some(match self.parts.router.failure_if_disabled(tool) {
+                    Some(off) => disabled_tool_failure(step, tool, off),
+                    None => absent(step, tool, &nearest),
+                })
+            }
             ToolLookup::Tool(_) | ToolLookup::Ambiguous(_) | ToolLookup::Unknown { .. } => None,
         })
     }
 }
 
 /// Returns the failure that the call of a disabled tool would have, for the time before the first step.
-fn switched_off(step: &str, tool: &str, off: Failure) -> Failure {
+fn disabled_tool_failure(step: &str, tool: &str, off: Failure) -> Failure {
     let message = format!("step `{step}` cannot run: {}", off.message);
     Failure { message, ..off }.outage(Outage::Tool(tool.to_owned()))
 }

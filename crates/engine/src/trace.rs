@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_names_its_own_span_only_where_that_is_recorded() {
+    fn a_call_names_only_a_recorded_span() {
         let run = RunId::new("run_1");
         assert!(RunTrace::find(&run, 1, None, false).is_none());
         let sampled = caller(true);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_from_memory_only_if_memory_has_all_of_it() {
+    fn only_complete_transcripts_are_read_from_memory() {
         assert_eq!(
             count_taken(&[(&[stop()], false), (&[end()], false)]),
             Some(2)

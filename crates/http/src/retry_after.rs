@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_ask_in_three_ways() {
+    fn three_forms_of_retry_after_are_read() {
         let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
         let soon = ("retry-after", "Wed, 21 Oct 2026 07:29:30 GMT");
         let past = ("retry-after", "Wed, 21 Oct 2026 07:00:00 GMT");

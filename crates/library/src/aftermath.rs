@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 const FOLD: SignedDuration = SignedDuration::from_hours(24);
 
 /// A run whose summary is exactly this text sends no notice.
-const NOTHING: &str = "nothing to report";
+const NOTHING_TO_REPORT: &str = "nothing to report";
 
 /// A finished run, as its skill sees it.
 pub struct FinishedRun<'a> {
@@ -157,7 +157,7 @@ fn decide_success(
         decision
             .notices
             .push(notice(row, ended, Kind::Recovery, text));
-    } else if should_tell(row, terms, ended) {
+    } else if should_notify(row, terms, ended) {
         decision.change.standing.notified_at = Some(ended.at);
         let text = format!("{}{late}", ended.summary);
         decision
@@ -199,7 +199,7 @@ fn also_affected(outage: &KnownOutage) -> String {
 
 /// Whether to send a completion notice (X7): the policy asks for it, the last one is old enough, and the run
 /// has not sent one itself.
-fn should_tell(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_>) -> bool {
+fn should_notify(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'_>) -> bool {
     let pause = match terms.policy.notify_interval_minutes {
         0 => terms.notify_minutes,
         minutes => minutes,
@@ -209,7 +209,7 @@ fn should_tell(row: &SkillRow, terms: &NoticeSettings<'_>, ended: &FinishedRun<'
         .standing
         .notified_at
         .is_some_and(|last| ended.at.duration_since(last) < pause);
-    let silent = ended.summary.trim().eq_ignore_ascii_case(NOTHING);
+    let silent = ended.summary.trim().eq_ignore_ascii_case(NOTHING_TO_REPORT);
     ended.by_slot() && terms.policy.notify_on_completion && !soon && !ended.notified && !silent
 }
 

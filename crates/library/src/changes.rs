@@ -15,7 +15,7 @@ use crate::choice::NamedSkill;
 use crate::overlay::{Overlay, only_in_file};
 use crate::records::{StoredSkill, TIMING, name_taken_error, stop_waiting};
 use crate::rights::{after_change, refuse_change};
-use crate::standing::{ReplacedBy, is_gone};
+use crate::standing::{ReplacedBy, is_file_removed};
 
 impl Library {
     /// Changes a file skill. `by` holds the rights of the agent that changes it; `None` for a person.
@@ -72,7 +72,7 @@ impl Library {
         args: &Object,
     ) -> NormalisedRecord {
         let moment = self.base.moment();
-        let off = match row.filter(|row| !is_gone(row)) {
+        let off = match row.filter(|row| !is_file_removed(row)) {
             Some(row) => row.standing.disabled,
             None => self.first_standing_of(&file.skill),
         };
@@ -224,9 +224,12 @@ impl Library {
 
     /// Returns the new content of a row that a person enables, if tools had deleted its skill or an agent had
     /// enabled it: the skill belongs to the person again. `None` otherwise.
-    pub(crate) async fn taken_back(&self, row: &SkillRow) -> Result<Option<NewSkill>, Error> {
+    pub(crate) async fn restored_by_person(
+        &self,
+        row: &SkillRow,
+    ) -> Result<Option<NewSkill>, Error> {
         let overlay = self.overlay_of(Some(row)).await?;
-        let back = overlay.taken_back();
+        let back = overlay.restored_by_person();
         let files = self.files.snapshot();
         let (Some(file), true) = (files.skill(&row.text.skill), back != overlay) else {
             return Ok(None);

@@ -159,7 +159,7 @@ fn text_fits(allowed: &str, given: &str) -> bool {
     if let Some((name, host)) = allowed.rsplit_once('@') {
         return is_word(given) && address_fits(name, host, given);
     }
-    !climbs(given) && words_fit(allowed, given)
+    !has_parent_part(given) && words_fit(allowed, given)
 }
 
 /// Matches other texts: each star stands for one word or nothing.
@@ -209,13 +209,13 @@ fn url_fits(scheme: &str, rest: &str, given: &str) -> bool {
     let disguised = given_host.contains('@') || given_path.contains('\\');
     scheme.eq_ignore_ascii_case(given_scheme)
         && !disguised
-        && !climbs(&given_path)
+        && !has_parent_part(&given_path)
         && fits(&host, &given_host)
         && fits(&path, &given_path)
 }
 
 /// Whether a path contains `..`, also with encoded dots or slashes.
-fn climbs(path: &str) -> bool {
+fn has_parent_part(path: &str) -> bool {
     let plain = path.to_lowercase().replace("%2e", ".").replace("%2f", "/");
     plain.split(['/', '\\']).any(|part| part == "..")
 }
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_one_word() {
+    fn a_star_matches_one_word() {
         let cases = [
             ("*@example.com", json!("ann@example.com"), true),
             ("*@example.com", json!("@example.com"), false),

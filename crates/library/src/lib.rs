@@ -41,7 +41,7 @@ pub use recall::last_good;
 pub use records::StoredSkill;
 pub use rights::{denied_failure, is_only_off, not_named, with_authority};
 pub use skills::{PinnedSkill, Skills, broken_file, encode};
-pub use standing::is_gone;
+pub use standing::is_file_removed;
 pub use surroundings::{check_tools, known_tools};
 pub use sync::SyncReport;
 pub use timed::{SkillTiming, StoredSchedule, stored_schedule};

@@ -78,7 +78,7 @@ impl Overlay {
 
     /// Returns the overlay after a person has enabled the skill: it is no longer deleted, and if no change of
     /// an agent is left, the rights of the agent are dropped.
-    pub(crate) fn taken_back(&self) -> Self {
+    pub(crate) fn restored_by_person(&self) -> Self {
         let own = self.changes.is_empty();
         Self {
             deleted: false,
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_says_what_was_changed_and_on_whose_rights() {
+    fn an_overlay_stores_its_changes_and_authority() {
         let overlay = Overlay {
             changes: Object::from_iter([("max_steps".to_owned(), json!(3))]),
             base: Object::from_iter([("max_steps".to_owned(), Value::Null)]),
@@ -277,7 +277,7 @@ mod tests {
 
     /// A damaged text must not give a changed skill the rights of the person who wrote the file.
     #[test]
-    fn a_text_that_cannot_be_read_gives_no_rights() {
+    fn an_unreadable_overlay_gives_no_authority() {
         for text in ["", "[]", "{\"deft/authority\": 3}"] {
             let authority = Overlay::read(text).authority;
             assert_eq!(authority, Some(Authority::none()), "{text}");

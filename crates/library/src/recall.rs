@@ -16,7 +16,7 @@ use deft_store::{ReadableFile, SkillFilter, SkillOrigin, SkillRow, Store};
 
 use crate::Library;
 use crate::skills::{decode, encode_file, is_called, path_of};
-use crate::standing::is_gone;
+use crate::standing::is_file_removed;
 use crate::sync::BATCH_SIZE;
 
 /// Returns the last good version of the skills whose file is broken in `snapshot`.
@@ -54,7 +54,7 @@ pub async fn last_good(
     for row in store.skills(files).await? {
         // A skill whose file was removed and came back broken has no version that may be used.
         let found_before = |loaded: &LoadedSkill| loaded.skill.id.as_str() == row.text.skill;
-        let absent = snapshot.skill(&row.text.skill).is_none() && !is_gone(&row);
+        let absent = snapshot.skill(&row.text.skill).is_none() && !is_file_removed(&row);
         let absent = absent && !found.iter().any(found_before);
         if absent && let Some(loaded) = recall(store, &row, &broken, moment).await? {
             broken.remove(&*loaded.path);

@@ -40,12 +40,12 @@ impl Library {
                     why: "its scheduled time has passed".to_owned(),
                 });
             }
-            let on = match self.taken_back(&row).await? {
+            let on = match self.restored_by_person(&row).await? {
                 Some(back) => match self.put_file(back).await {
                     Err(Error::Store(deft_store::Error::Changed { .. })) => None,
                     stored => Some(stored?),
                 },
-                None => self.switch_on(&row, now).await?,
+                None => self.enable_row(&row, now).await?,
             };
             if let Some(row) = on {
                 self.base.bells().ring_all();
@@ -57,7 +57,7 @@ impl Library {
     /// Returns why a file skill does not fire; `None` if it does.
     pub(crate) async fn standing_of(&self, file: &Skill) -> Result<Option<DisabledReason>, Error> {
         let row = self.store().skill(file.id.as_str()).await?;
-        Ok(match row.filter(|row| !is_gone(row)) {
+        Ok(match row.filter(|row| !is_file_removed(row)) {
             Some(row) => row.standing.disabled,
             None => self.first_standing_of(file),
         })
@@ -74,7 +74,7 @@ impl Library {
         loop {
             let row = self.row_of(name).await?;
             let now = self.base.now();
-            let switched = self.switch_off(&row, DisabledReason::User, now).await?;
+            let switched = self.disable_row(&row, DisabledReason::User, now).await?;
             if let Some(row) = switched {
                 return Ok(row);
             }
@@ -125,7 +125,7 @@ pub(crate) struct TimedText {
 }
 
 /// Returns the change that disables a skill.
-pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) -> SkillChange {
+pub(crate) fn disabled_change(row: &SkillRow, why: DisabledReason, now: Timestamp) -> SkillChange {
     SkillChange {
         standing: SkillState {
             disabled: Some(why),
@@ -137,7 +137,7 @@ pub(crate) fn switched_off(row: &SkillRow, why: DisabledReason, now: Timestamp) 
 }
 
 /// Whether a skill is disabled because its file was removed.
-pub fn is_gone(row: &SkillRow) -> bool {
+pub fn is_file_removed(row: &SkillRow) -> bool {
     row.standing.disabled == Some(DisabledReason::FileRemoved)
 }
 
@@ -322,7 +322,7 @@ impl Library {
         })
     }
 
-    pub(crate) async fn switch_on(
+    pub(crate) async fn enable_row(
         &self,
         row: &SkillRow,
         now: Timestamp,
@@ -332,13 +332,13 @@ impl Library {
         Ok(store.change_skill(row.id, row.version, change).await?)
     }
 
-    pub(crate) async fn switch_off(
+    pub(crate) async fn disable_row(
         &self,
         row: &SkillRow,
         why: DisabledReason,
         now: Timestamp,
     ) -> Result<Option<SkillRow>, Error> {
-        let change = switched_off(row, why, now);
+        let change = disabled_change(row, why, now);
         let store = self.store();
         Ok(store.change_skill(row.id, row.version, change).await?)
     }

@@ -14,7 +14,7 @@ use deft_store::{PutResult, SkillFilter, SkillOrigin, SkillRow};
 use jiff::Timestamp;
 
 use crate::Library;
-use crate::standing::{is_gone, may_fire, switched_off};
+use crate::standing::{disabled_change, is_file_removed, may_fire};
 
 /// Number of skills stored in one transaction: enough that thousands of files cost few syncs of the disk, and
 /// few enough that other writers wait only for a moment.
@@ -70,7 +70,7 @@ impl Library {
                     tracing::warn!(skill = %key, "a file and a record have the same name");
                     synced.clashes.push(key);
                 }
-                Some(row) if row.text.revision == revision && !is_gone(&row) => {}
+                Some(row) if row.text.revision == revision && !is_file_removed(&row) => {}
                 Some(row) => {
                     fresh.push(Arc::clone(loaded));
                     puts.push(self.changed_file(&loaded.skill, &revision, &row, now));
@@ -96,7 +96,7 @@ impl Library {
                 return Ok(None);
             }
         }
-        synced.removed = self.switch_off_removed(known, &snapshot, now).await?;
+        synced.removed = self.disable_removed(known, &snapshot, now).await?;
         self.base.bells().ring_all();
         Ok(Some(synced))
     }
@@ -113,7 +113,7 @@ impl Library {
     }
 
     /// Disables the skills of these rows whose file was removed or no longer timed.
-    async fn switch_off_removed(
+    async fn disable_removed(
         &self,
         rows: BTreeMap<String, SkillRow>,
         snapshot: &Snapshot,
@@ -127,7 +127,7 @@ impl Library {
         let removed: Vec<SkillRow> = rows.into_values().filter(is_removed).collect();
         for some in removed.chunks(BATCH_SIZE) {
             let off = some.iter().map(|row| {
-                let change = switched_off(row, DisabledReason::FileRemoved, now);
+                let change = disabled_change(row, DisabledReason::FileRemoved, now);
                 (row.id, row.version, change)
             });
             // A row that was changed at the same time is handled by the next sync.

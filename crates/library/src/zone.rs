@@ -15,25 +15,27 @@ use crate::sync::BATCH_SIZE;
 use crate::timed::SkillTiming;
 
 /// The setting that names the zone in which slots were planned.
-const PLANNED_IN: &str = "planned_in_zone";
+const PLANNED_ZONE_SETTING: &str = "planned_in_zone";
 
 impl Library {
     /// Plans slots again if the zone of the host differs from that in which they were planned. Returns how
     /// many skills fire at another time.
     pub async fn follow_zone(&self) -> Result<usize, Error> {
         let name = self.base.zone_name();
-        let planned_in = self.store().setting(PLANNED_IN).await?;
+        let planned_in = self.store().setting(PLANNED_ZONE_SETTING).await?;
         let changed = match planned_in.as_deref() {
             Some(planned_in) if planned_in == &*name => return Ok(0),
-            Some(_) => self.plan_anew().await?,
+            Some(_) => self.replan_slots().await?,
             // A store without this setting keeps its slots.
             None => 0,
         };
-        self.store().keep_setting(PLANNED_IN, &name).await?;
+        self.store()
+            .keep_setting(PLANNED_ZONE_SETTING, &name)
+            .await?;
         Ok(changed)
     }
 
-    async fn plan_anew(&self) -> Result<usize, Error> {
+    async fn replan_slots(&self) -> Result<usize, Error> {
         let timed = SkillFilter {
             enabled: Some(true),
             trigger: Some(Trigger::Cron),

@@ -99,10 +99,10 @@ impl<'a> ReplyReader<'a> {
     }
 
     /// Whether the response has ended, so that later bytes do not belong to it.
-    pub fn is_over(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         match &self.body {
             Body::Whole(_) => false,
-            Body::Stream(_, events) => events.is_over(),
+            Body::Stream(_, events) => events.has_ended(),
         }
     }
 

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_the_same_wherever_bytes_are_cut() {
+    fn events_do_not_depend_on_chunk_boundaries() {
         let text = "\u{feff}data: ein Gr\u{fc}\u{df}chen\r\n\r\n: comment\nevent: x\nnonsense\ndata:a\ndata: b\n\nid: 1\rdata: c\r\rdata: open";
         let whole = read(Framing::Events, &[text.as_bytes()]);
         assert_eq!(whole, ["ein Gr\u{fc}\u{df}chen", "a\nb", "c", "open"]);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_may_lack_their_end() {
+    fn the_last_line_may_lack_its_line_end() {
         let lines = read(Framing::Lines, &[b"{\"a\"", b":1}\r\n\n {\"b\":2}"]);
         assert_eq!(lines, ["{\"a\":1}", " {\"b\":2}"]);
     }

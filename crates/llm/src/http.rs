@@ -22,13 +22,13 @@ use crate::{ModelOptions, ReplyListener};
 pub(crate) type Shared = Arc<OnceLock<Result<Client, String>>>;
 
 /// How long to wait for the end of the connection after the end of a response.
-const LINGER: Duration = Duration::from_millis(50);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The hint if no server answers.
-const UNREACHED: &str = "is the model server running, and is `base_url` right?";
+const UNREACHABLE_HINT: &str = "is the model server running, and is `base_url` right?";
 
 /// The hint if the connection breaks.
-const HUNG_UP: &str = "is the model server still running? its log may show why it closed the \
+const BROKEN_CONNECTION_HINT: &str = "is the model server still running? its log may show why it closed the \
      connection";
 
 /// A model behind HTTP.
@@ -76,10 +76,10 @@ impl Http {
                 // The response may have been complete before the connection broke.
                 Err(error) => return reader.end().map_err(|_| transport(&error, &host)),
             }
-            if reader.is_over() {
+            if reader.has_ended() {
                 // The response is complete, although some servers keep the connection open. A connection that
                 // the server ends properly can be reused.
-                timeout(LINGER, response.chunk()).await.ok();
+                timeout(CLOSE_TIMEOUT, response.chunk()).await.ok();
                 return reader.end();
             }
         }
@@ -188,14 +188,14 @@ fn host(url: &Url) -> String {
 fn transport(error: &reqwest::Error, host: &str) -> ProviderFailure {
     if error.is_timeout() {
         let message = format!("no connection to `{host}` in time");
-        return ProviderFailure::transient(FailureClass::Timeout, message).hint(UNREACHED);
+        return ProviderFailure::transient(FailureClass::Timeout, message).hint(UNREACHABLE_HINT);
     }
     if error.is_connect() {
         let message = format!("`{host}` cannot be reached: {}", cause(error));
-        return ProviderFailure::transient(FailureClass::Network, message).hint(UNREACHED);
+        return ProviderFailure::transient(FailureClass::Network, message).hint(UNREACHABLE_HINT);
     }
     let message = format!("lost the connection to `{host}`: {}", cause(error));
-    ProviderFailure::transient(FailureClass::Network, message).hint(HUNG_UP)
+    ProviderFailure::transient(FailureClass::Network, message).hint(BROKEN_CONNECTION_HINT)
 }
 
 /// Returns the innermost cause, which is the only informative one.

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_all_providers_are_read_and_others_are_not() {
+    fn only_model_lists_of_known_providers_are_read() {
         for (listed, expected) in [
             (
                 json!({"data": [{"id": "a"}, {"id": "b"}]}),

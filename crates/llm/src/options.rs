@@ -147,7 +147,7 @@ mod tests {
     use super::is_near;
 
     #[test]
-    fn models_in_the_own_network_are_near() {
+    fn models_in_the_local_network_are_local() {
         let cases = [
             ("http://localhost:8080/v1", true),
             ("http://127.0.0.1:11434", true),

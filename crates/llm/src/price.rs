@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_cost_what_they_are_used_for() {
+    fn the_price_of_tokens_depends_on_their_use() {
         let usage = |input, cached, cache_write, output| TokenUsage {
             input,
             cached,

@@ -41,7 +41,7 @@ mod tests {
     use super::backoff;
 
     #[test]
-    fn waits_grow_and_differ() {
+    fn waits_grow_with_jitter() {
         let millis = |seed, tries| backoff(seed, tries).as_millis();
         for (tries, full) in [
             (1, 500),

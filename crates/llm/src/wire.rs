@@ -51,7 +51,7 @@ pub(crate) trait Events: Send {
     /// Takes the data of one event.
     fn take(&mut self, data: &str, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
     /// Whether the end mark was received: later bytes are not part of the response.
-    fn is_over(&self) -> bool;
+    fn has_ended(&self) -> bool;
     /// Ends the stream; fails if it ended before the reply did.
     fn end(&mut self, draft: &mut Draft<'_>) -> Result<(), ProviderFailure>;
 }

@@ -99,7 +99,7 @@ mod tests {
     use super::Agent;
 
     #[test]
-    fn what_an_agent_may_use() {
+    fn tools_of_an_agent_follow_its_lists() {
         let mut agent = Agent::new("a");
         assert_eq!(agent.may_use_tool("x"), None);
         assert!(!agent.may_use_skill("email.send", Some("email")));

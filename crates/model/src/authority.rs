@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn both_allow_what_each_allows() {
+    fn an_intersection_allows_only_common_calls() {
         let chat = Authority {
             agent: "thinker".to_owned(),
             attended: true,
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn none_allows_nothing() {
+    fn an_empty_authority_allows_nothing() {
         let none = Authority::none();
         assert!(!none.allows(&["notify"]) && !none.may_run("digest") && !none.may_schedule);
     }

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_found_where_they_were_written() {
+    fn arguments_are_found_at_their_positions() {
         let args = json!({"text": "one with two…", "count": 3});
         let whole = args.to_string().chars().count();
         for (most, is_whole) in [(whole, true), (9, false), (1, false)] {
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_arguments_stays() {
+    fn text_without_arguments_is_unchanged() {
         let empty = json!({});
         assert_eq!(call_words("post", empty.as_object(), 9), "`post`");
         assert_eq!(call_words("post", None, 9), "`post`");

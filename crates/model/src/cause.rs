@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_as_they_are_written() {
+    fn words_round_trip() {
         let other = Cause::Other("crash test".into());
         for cause in KNOWN.into_iter().chain([other, Cause::default()]) {
             assert_eq!(Cause::from(cause.as_str()), cause);

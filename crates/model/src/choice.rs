@@ -142,7 +142,7 @@ mod tests {
 
     /// S2.44: suggestions are similar spellings, and never one action for another.
     #[test]
-    fn only_slips_are_suggested() {
+    fn only_near_misses_are_suggested() {
         let skills = [
             "email.search",
             "email.send",

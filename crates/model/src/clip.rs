@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mark_is_behind_the_characters() {
+    fn the_ellipsis_follows_the_kept_characters() {
         for (text, most, cut) in [
             ("", 0, ""),
             ("ab", 0, "…"),
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_on_one_line() {
+    fn values_are_clipped_to_one_line() {
         assert_eq!(clip_value(&json!("a\nb"), 9), "a b");
         assert_eq!(clip_value(&json!({"a": [1, 2]}), 6), r#"{"a":[…"#);
         assert_eq!(clip_value(&json!(null), 9), "null");

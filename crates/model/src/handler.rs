@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_the_seeds_are_ours() {
+    fn handler_names_of_the_seeds_are_converted() {
         for (text, wanted) in [
             ("tool:gmail.send", "tool:gmail.send"),
             ("tool: send_message ", "tool:send_message"),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_is_named_as_a_skill_is() {
+    fn built_in_tool_names_are_valid_skill_names() {
         assert_eq!(Handler::built_in().count(), 25);
         for name in Handler::built_in() {
             assert_eq!(Handler::from_text(&name), Handler::BuiltIn(name.clone()));

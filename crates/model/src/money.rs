@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_have_no_noise() {
+    fn sums_have_no_rounding_noise() {
         let cases: [(&[f64], &str); 5] = [
             (&[0.1, 0.2], "0.3"),
             (&[0.1; 10], "1.0"),

@@ -24,7 +24,7 @@ mod tests {
     use super::fits;
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_any_text() {
         let cases = [
             ("gmail_send", "gmail_send", true),
             ("gmail_send", "gmail_send_all", false),

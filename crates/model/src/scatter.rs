@@ -13,7 +13,7 @@ mod tests {
     use super::scatter;
 
     #[test]
-    fn numbers_are_those_of_fnv_1a() {
+    fn hashes_equal_fnv_1a() {
         assert_eq!(scatter([]), 0xcbf2_9ce4_8422_2325);
         assert_eq!(scatter(*b"foobar"), 0x8594_4171_f739_67e8);
     }

@@ -70,7 +70,7 @@ mod tests {
     use super::Text;
 
     #[test]
-    fn what_goes_in_comes_out() {
+    fn texts_round_trip() {
         for length in [0, 1, 1023, 1024, 5000, 300_000] {
             let text: String = "aß漢🍌 and more ".chars().cycle().take(length).collect();
             assert_eq!(Text::from(text.as_str()).read(), text);

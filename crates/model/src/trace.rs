@@ -206,7 +206,7 @@ mod tests {
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     #[test]
-    fn headers_come_back_as_they_went_in() {
+    fn headers_round_trip() {
         let context = TraceContext::parse(PARENT, Some("vendor=1")).unwrap();
         assert_eq!(context.parent(), PARENT);
         assert_eq!(context.state.as_deref(), Some("vendor=1"));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_follow_from_the_run() {
+    fn ids_are_derived_from_the_run() {
         let run = RunId::new("run_0190163d8694739b9fea2dc8e8e0ce33");
         assert_eq!(
             TraceId::from_run(&run).to_string(),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_that_deceive_are_shown() {
+    fn deceptive_characters_are_made_visible() {
         for (given, shown) in [
             ("plain\ttext\nwith lines", "plain\ttext\nwith lines"),
             ("a\u{1b}[31mred", "a\\x1b[31mred"),
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_read_as_what_follows_the_piece_before() {
+    fn a_piece_continues_the_previous_piece() {
         assert_eq!(visible_after(Some('👩'), "\u{200d}💻"), "\u{200d}💻");
         assert_eq!(visible_after(Some('a'), "\u{200d}💻"), "\\u{200d}💻");
     }
 
     #[test]
-    fn json_stays_the_same_value() {
+    fn escaped_json_keeps_its_value() {
         let value = serde_json::json!({
             "k\u{202e}": "a\u{1b}[2J \u{9b}m \u{7f} \u{202e} \u{200b} \u{e0041} 👩\u{200d}💻 \n",
         });

@@ -162,7 +162,7 @@ impl Outbox {
         let mut tries = FuturesUnordered::new();
         loop {
             let bell = self.base.bells().messages.notified();
-            let room = MAX_PARALLEL.saturating_sub(lines.under_way());
+            let room = MAX_PARALLEL.saturating_sub(lines.count_in_flight());
             let mut next = None;
             if room > 0 {
                 lines.add(self.due(room).await?);
@@ -340,7 +340,7 @@ impl Lines {
         }
     }
 
-    fn under_way(&self) -> u32 {
+    fn count_in_flight(&self) -> u32 {
         let waiting: usize = self.waiting.iter().map(|line| line.rows.len()).sum();
         u32::try_from(self.busy.len() + self.others + waiting).unwrap_or(u32::MAX)
     }

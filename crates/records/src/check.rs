@@ -9,7 +9,7 @@ use deft_skillfile::{Diagnostic, Document, FileLocation, Moment, Profile, Rule, 
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::names::{PROSE_TIMINGS, is_timing, phrase_field, says_when};
+use crate::names::{PROSE_TIMINGS, is_timing, phrase_field, sets_timing};
 use crate::place::{self, WrittenRecord};
 use crate::refusal::{Problem, Refusal};
 
@@ -166,7 +166,7 @@ impl Reader<'_> {
             Rule::InvalidCron | Rule::InvalidInstant | Rule::UnknownKey | Rule::InvalidValue
         );
         let key = problem.field.strip_prefix("trigger_config.");
-        let Some(key) = key.filter(|key| timed && says_when(key)) else {
+        let Some(key) = key.filter(|key| timed && sets_timing(key)) else {
             return problem;
         };
         if let Some(refused) = self.unreadable_words(key) {
@@ -225,7 +225,7 @@ impl Reader<'_> {
 
     fn timings(&self) -> usize {
         let keys = self.config().into_iter().flat_map(Object::keys);
-        keys.filter(|key| says_when(key)).count()
+        keys.filter(|key| sets_timing(key)).count()
     }
 
     fn config(&self) -> Option<&Object> {

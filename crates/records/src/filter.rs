@@ -66,7 +66,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn filters_and_what_is_no_filter() {
+    fn filters_are_distinguished_from_text() {
         let asks = |enabled, trigger, agent_id: Option<&str>| {
             Ok(Filter {
                 enabled,

@@ -8,7 +8,7 @@ use deft_skillfile::Moment;
 use serde_json::Value;
 
 use crate::json;
-use crate::names::says_when;
+use crate::names::sets_timing;
 use crate::normalise::{DEFAULT_FIXES, Draft, NormalisedRecord, SHAPE, first_sentence, plan_tools};
 
 /// Merges the changes that a model sends into a stored record.
@@ -93,17 +93,17 @@ fn replace_timing(draft: &mut Draft<'_>, mut config: Object) {
     let timed = |config: &Object| {
         config
             .iter()
-            .any(|(key, value)| says_when(key) && !value.is_null())
+            .any(|(key, value)| sets_timing(key) && !value.is_null())
     };
     let removed = config
         .iter()
-        .any(|(key, value)| says_when(key) && value.is_null());
+        .any(|(key, value)| sets_timing(key) && value.is_null());
     let old = draft.config().cloned().unwrap_or_default();
     if timed(&config) {
         if timed(&old) && old != config {
             let keys = old
                 .keys()
-                .filter(|key| says_when(key) && !config.contains_key(*key));
+                .filter(|key| sets_timing(key) && !config.contains_key(*key));
             let keys: Vec<String> = keys.cloned().collect();
             keys.iter()
                 .for_each(|key| draft.note(format!("replaced {key}")));
@@ -115,7 +115,7 @@ fn replace_timing(draft: &mut Draft<'_>, mut config: Object) {
     } else {
         let kept = old
             .into_iter()
-            .filter(|(key, _)| !(removed && says_when(key)));
+            .filter(|(key, _)| !(removed && sets_timing(key)));
         let kept: Vec<(String, Value)> = kept.collect();
         for (key, value) in kept {
             config.entry(key).or_insert(value);

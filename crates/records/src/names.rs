@@ -167,7 +167,7 @@ pub(crate) fn phrase_field(key: &str) -> PhraseField {
 }
 
 /// Whether a key of `trigger_config` contains a timing, in any form.
-pub(crate) fn says_when(key: &str) -> bool {
+pub(crate) fn sets_timing(key: &str) -> bool {
     let timed = |table: &[(&str, f64)]| table.iter().any(|(name, _)| *name == key);
     STORED.contains(&key) || PROSE_TIMINGS.contains(&key) || timed(DELAYS) || timed(INTERVALS)
 }
@@ -179,16 +179,16 @@ pub(crate) fn timing(name: &str) -> Option<&'static str> {
         .chain(PROSE_TIMINGS.iter().copied())
         .chain(["timezone"]);
     own.find(|own| alike(own, name))
-        .or_else(|| meant(name, TIMINGS))
+        .or_else(|| find_alias(name, TIMINGS))
 }
 
 /// Whether a key belongs in `trigger_config`.
 pub(crate) fn is_timing(key: &str) -> bool {
-    key == "timezone" || says_when(key)
+    key == "timezone" || sets_timing(key)
 }
 
 /// Columns that deft sets itself. Models include them in an update because they were in the record they read.
-pub(crate) const KEPT: &[&str] = &[
+pub(crate) const OWN_COLUMNS: &[&str] = &[
     "id",
     "record_id",
     "skill_id",
@@ -218,7 +218,7 @@ pub(crate) fn alike(one: &str, other: &str) -> bool {
 }
 
 /// Returns the field of `table` for which `name` is an alternative.
-pub(crate) fn meant<'a>(name: &str, table: &[(&str, &'a str)]) -> Option<&'a str> {
+pub(crate) fn find_alias<'a>(name: &str, table: &[(&str, &'a str)]) -> Option<&'a str> {
     let found = table.iter().find(|(alias, _)| alike(alias, name));
     found.map(|(_, field)| *field)
 }
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_become_ours() {
+    fn foreign_field_names_are_converted() {
         let cases = [
             ("cronExpression", "cron_expression"),
             ("Time Zone", "time_zone"),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_mean_fields_and_are_none_themselves() {
+    fn aliases_refer_to_fields_and_are_not_fields() {
         for (alias, field) in FIELDS {
             assert!(RECORD.iter().any(|name| name == field), "{field}");
             assert!(!RECORD.iter().any(|name| name == alias), "{alias}");

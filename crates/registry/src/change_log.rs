@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::change::Change;
 
 /// Time without changes after which lines are written.
-pub(crate) const QUIET: Duration = Duration::from_millis(700);
+pub(crate) const QUIET_PERIOD: Duration = Duration::from_millis(700);
 
 /// Maximum delay of a line while changes continue.
 const MAX_DELAY: Duration = Duration::from_secs(10);

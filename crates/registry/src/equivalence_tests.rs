@@ -114,7 +114,7 @@ fn render_snapshot(snapshot: &Snapshot) -> String {
 }
 
 #[test]
-fn an_update_sees_what_a_load_sees() {
+fn an_update_gives_the_same_result_as_a_load() {
     let moment = Moment {
         now: "2026-11-15T12:00:00Z".parse().unwrap(),
         zone: TimeZone::UTC,

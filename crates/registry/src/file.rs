@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_up_to_their_bound() {
+    fn files_are_read_up_to_the_size_limit() {
         let world = tempfile::tempdir().unwrap();
         let path = world.path().join("file");
         fs::write(&path, "a".repeat(100)).unwrap();

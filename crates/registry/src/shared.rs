@@ -9,7 +9,7 @@ use deft_skillfile::Moment;
 use parking_lot::Mutex;
 
 use crate::change::{Change, changes};
-use crate::change_log::{self, ChangeLog, QUIET};
+use crate::change_log::{self, ChangeLog, QUIET_PERIOD};
 use crate::options::Options;
 use crate::snapshot::Snapshot;
 
@@ -97,7 +97,7 @@ impl Shared {
 
     /// Returns how long the thread may wait for the next signal if log lines are pending.
     pub(crate) fn log_wait(&self) -> Option<Duration> {
-        (!self.log.lock().is_empty()).then_some(QUIET)
+        (!self.log.lock().is_empty()).then_some(QUIET_PERIOD)
     }
 
     /// Writes pending log lines; if `only_late`, only those that have waited too long.

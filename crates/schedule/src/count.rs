@@ -27,32 +27,32 @@ impl Cron {
         }
         let clock = Clock::new(self.fields());
         let mut offset = zone.to_offset(after);
-        let mut from = self.first_wall(zone, after, offset);
+        let mut from = self.first_wall_time(zone, after, offset);
         let mut count = 0;
         for change in zone.following(after) {
             let at = change.timestamp();
             if at > until {
                 break;
             }
-            count += self.walls(&clock, from, offset.to_datetime(at));
+            count += self.count_wall_times(&clock, from, offset.to_datetime(at));
             let (was, is) = (offset.to_datetime(at), change.offset().to_datetime(at));
             offset = change.offset();
             from = is;
             if !self.follows_clock() {
                 from = is.max(was);
-                if is > was && self.walls(&clock, was, later(is)) > 0 {
+                if is > was && self.count_wall_times(&clock, was, later(is)) > 0 {
                     // All wall times in a gap, and those at its end, share one fire.
                     count += 1;
                     from = later(is);
                 }
             }
         }
-        count + self.walls(&clock, from, later(offset.to_datetime(until)))
+        count + self.count_wall_times(&clock, from, later(offset.to_datetime(until)))
     }
 
     /// Returns the wall time at which counting starts: after the second run of a repeated hour, which adds no
     /// fires.
-    fn first_wall(&self, zone: &TimeZone, after: Timestamp, offset: Offset) -> DateTime {
+    fn first_wall_time(&self, zone: &TimeZone, after: Timestamp, offset: Offset) -> DateTime {
         let end = if self.follows_clock() {
             None
         } else {
@@ -62,7 +62,7 @@ impl Cron {
     }
 
     /// Counts the matching wall times from `from` to `to`, exclusive.
-    fn walls(&self, clock: &Clock, from: DateTime, to: DateTime) -> u64 {
+    fn count_wall_times(&self, clock: &Clock, from: DateTime, to: DateTime) -> u64 {
         let mut count = 0;
         let mut from = from;
         while from < to {

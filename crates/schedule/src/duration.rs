@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_is_seconds_or_has_units() {
+    fn a_duration_is_in_seconds_or_has_units() {
         let units = |text: &str| LengthError::Words(parse_duration(text).unwrap_err());
         for (text, expected) in [
             ("30", Ok(Duration::from_secs(30))),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_are_named_as_people_name_them() {
+    fn instants_are_described_in_words() {
         let zone = crate::parse_zone("Europe/Berlin").unwrap();
         let now: Timestamp = "2026-02-13T22:30:00Z".parse().unwrap();
         let describe = |at: &str| describe_time(at.parse().unwrap(), now, &zone);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_have_one_unit() {
+    fn durations_are_described_in_one_unit() {
         let texts = [0, 59, 60, 119, 7199, 7200, 172_799, 172_800, -5]
             .map(|seconds| length(SignedDuration::from_secs(seconds)));
         let expected = [

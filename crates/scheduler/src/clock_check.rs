@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{Scheduler, readable_timing};
 
 /// Differences between clocks up to this size are ignored.
-const SLACK: SignedDuration = SignedDuration::from_mins(5);
+const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
 
 /// A forward jump or gap longer than this is reported, because people may miss the slots it skips.
 const MAX_JUMP: SignedDuration = SignedDuration::from_hours(24);
@@ -40,7 +40,7 @@ pub struct SkillAhead {
 impl Scheduler {
     /// Compares the stored instants with the clock.
     pub async fn check_clock(&self) -> Result<ClockCheck, Error> {
-        let limit = self.now().saturating_add(SLACK);
+        let limit = self.now().saturating_add(TOLERANCE);
         let limit = limit.unwrap_or(Timestamp::MAX);
         let newest = self.last_activity().await?.filter(|at| *at > limit);
         Ok(ClockCheck {
@@ -127,7 +127,7 @@ pub(crate) fn about_jump(by: SignedDuration, missed: u64) -> Option<String> {
             slots(missed)
         ));
     }
-    let back = by.checked_neg().filter(|back| *back > SLACK)?;
+    let back = by.checked_neg().filter(|back| *back > TOLERANCE)?;
     let back = words(back);
     Some(format!(
         "the clock went back by {back}; slots that were already handled do not run again"
@@ -146,7 +146,7 @@ pub(crate) fn about_start(last: Timestamp, now: Timestamp, missed: u64) -> Optio
             slots(missed)
         ));
     }
-    let ahead = gap.checked_neg().filter(|ahead| *ahead > SLACK)?;
+    let ahead = gap.checked_neg().filter(|ahead| *ahead > TOLERANCE)?;
     let ahead = words(ahead);
     Some(format!(
         "the newest run is {ahead} in the future: wrong clock, or `deft tick --now`; slots that \
@@ -179,7 +179,7 @@ mod tests {
     const NOON: Timestamp = Timestamp::constant(1_769_428_800, 0);
 
     #[test]
-    fn a_jump_is_what_the_clock_went_further_than_time() {
+    fn a_jump_is_clock_time_minus_uptime() {
         let mut clock_reading = ClockReading::new(NOON, Duration::from_mins(1));
         let at = |hours| NOON + SignedDuration::from_hours(hours);
         let hours = |n: u64| Duration::from_hours(n) + Duration::from_mins(1);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said() {
+    fn a_large_jump_is_described() {
         let hours = SignedDuration::from_hours;
         let jumps = [hours(23), hours(25), hours(200), hours(-2), hours(0)];
         let texts = jumps.map(|by| about_jump(by, 12));

@@ -17,13 +17,13 @@ use crate::{Scheduler, readable_timing};
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 /// A conversation has ended after this much time without a message.
-const SILENCE: SignedDuration = SignedDuration::from_mins(15);
+const CONVERSATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);
 
 /// How many of the newest conversations are checked; older ones have ended and were handled before.
 const NEWEST: u32 = 100;
 
 /// Prefix of the channels of skills; no person writes in these conversations.
-const OF_SKILLS: &str = "skill:";
+const SKILL_CHANNEL_PREFIX: &str = "skill:";
 
 impl Scheduler {
     /// Fires skills on events until cancelled.
@@ -110,10 +110,12 @@ impl Scheduler {
             ..ConversationFilter::default()
         };
         let rows = self.store().conversations(newest).await?;
-        let silent = now.saturating_sub(SILENCE).unwrap_or(Timestamp::MIN);
+        let silent = now
+            .saturating_sub(CONVERSATION_TIMEOUT)
+            .unwrap_or(Timestamp::MIN);
         let ended = |row: &&ConversationRow| {
             let over = row.archived_at.is_some() || row.updated_at <= silent;
-            over && !row.channel.starts_with(OF_SKILLS)
+            over && !row.channel.starts_with(SKILL_CHANNEL_PREFIX)
         };
         Ok(rows.iter().filter(ended).map(|row| row.updated_at).max())
     }

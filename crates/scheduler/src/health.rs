@@ -150,7 +150,7 @@ impl Scheduler {
         // same changes and uses the same key.
         if let Some((title, text)) = changes.words() {
             let key = format!("health {}", last.next_at);
-            self.tell_health(key, title, text, now).await?;
+            self.send_health_notice(key, title, text, now).await?;
         }
         // Runs that meet a reported server send no further notice.
         for server in changes.new.into_iter().filter_map(|it| it.server) {
@@ -185,7 +185,7 @@ impl Scheduler {
             if check.status != CheckStatus::Bad {
                 continue;
             }
-            let known = self.is_told_elsewhere(&check, now).await?;
+            let known = self.has_other_notice(&check, now).await?;
             let server = check.subject.clone();
             let key = match &check.subject {
                 Some(subject) => format!("{} {subject}", check.id),
@@ -221,7 +221,7 @@ impl Scheduler {
     }
 
     /// Whether another notice tells people about the finding.
-    async fn is_told_elsewhere(&self, check: &Check, now: Timestamp) -> Result<bool, Error> {
+    async fn has_other_notice(&self, check: &Check, now: Timestamp) -> Result<bool, Error> {
         let subject = check.subject.clone().unwrap_or_default();
         match check.id.as_str() {
             FAILING | PRIVATE => Ok(true),

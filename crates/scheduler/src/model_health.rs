@@ -23,7 +23,7 @@ use crate::Scheduler;
 const EVERY: SignedDuration = SignedDuration::from_mins(1);
 
 /// A ping may come this much earlier than `EVERY` after the last one.
-const SLACK: SignedDuration = SignedDuration::from_secs(5);
+const TOLERANCE: SignedDuration = SignedDuration::from_secs(5);
 
 /// Timeout of a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
@@ -169,7 +169,7 @@ impl Scheduler {
         let now = self.now();
         let key = format!("model_health:{}", server.address);
         let mut health = self.health_of(&key).await?;
-        let wait = EVERY.saturating_sub(SLACK);
+        let wait = EVERY.saturating_sub(TOLERANCE);
         let asked = health.asked_at.map(|at| now.duration_since(at).abs());
         let Some(model) = server
             .models
@@ -190,7 +190,7 @@ impl Scheduler {
                 // Send the notice first: if this process ends before the state is stored, the next one finds
                 // the same outage and adds the same notice, which is sent once.
                 if let Some(loss) = health.lost.take() {
-                    self.tell_found(server, &loss, now).await?;
+                    self.report_recovery(server, &loss, now).await?;
                 }
                 health.silent = 0;
             }
@@ -204,7 +204,7 @@ impl Scheduler {
                 if let Some(loss) = &mut health.lost
                     && loss.alert == LossAlert::NotYet
                 {
-                    loss.alert = self.tell_lost(server, &failure, loss.since, now).await?;
+                    loss.alert = self.report_loss(server, &failure, loss.since, now).await?;
                 }
             }
         }
@@ -221,7 +221,7 @@ impl Scheduler {
         Ok(self.store().keep_setting(key, &text).await?)
     }
 
-    async fn tell_lost(
+    async fn report_loss(
         &self,
         server: &ModelServer,
         failure: &Failure,
@@ -242,11 +242,11 @@ impl Scheduler {
             "{failure}\nagents that use it fail until it answers; `deft doctor` checks it now"
         );
         let title = format!("no answer from {names}");
-        self.tell_health(key, title, text, now).await?;
+        self.send_health_notice(key, title, text, now).await?;
         Ok(LossAlert::Here)
     }
 
-    async fn tell_found(
+    async fn report_recovery(
         &self,
         server: &ModelServer,
         loss: &Loss,
@@ -260,7 +260,7 @@ impl Scheduler {
             let title = format!("{names}: answering again");
             let text = format!("{title}, after no answer since {since}");
             let key = format!("model:{} found {}", server.address, loss.since);
-            self.tell_health(key, title, text, now).await?;
+            self.send_health_notice(key, title, text, now).await?;
         }
         for outage in server.outages() {
             self.engine.incidents().end_watched(&outage, now).await?;
@@ -268,7 +268,7 @@ impl Scheduler {
         Ok(())
     }
 
-    pub(crate) async fn tell_health(
+    pub(crate) async fn send_health_notice(
         &self,
         key: String,
         title: String,

@@ -25,10 +25,10 @@ use crate::{Pool, Scheduler};
 const STORE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Interval of the check for leases whose owner has died.
-const RECOVER: Duration = Duration::from_secs(10);
+const RECOVERY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long before its slot a skill is loaded and compiled, so that nothing is left to prepare when it fires.
-const AHEAD: SignedDuration = SignedDuration::from_millis(500);
+const PREPARE_BEFORE_SLOT: SignedDuration = SignedDuration::from_millis(500);
 
 /// Maximum number of skills prepared concurrently.
 const MAX_PARALLEL_LOADS: usize = 64;
@@ -136,7 +136,9 @@ impl Scheduler {
         let clock = self.clock();
         let mut slot = clock.wait_for(next);
         if *ready_for != Some(next) {
-            let ready = next.saturating_sub(AHEAD).unwrap_or(Timestamp::MIN);
+            let ready = next
+                .saturating_sub(PREPARE_BEFORE_SLOT)
+                .unwrap_or(Timestamp::MIN);
             clock.sleep_until(ready).await;
             tokio::select! {
                 () = &mut slot => return,
@@ -148,7 +150,9 @@ impl Scheduler {
 
     /// Loads and compiles the skills that are about to fire. Errors are reported when they fire.
     async fn make_ready(&self, next: Timestamp) {
-        let until = next.saturating_add(AHEAD).unwrap_or(Timestamp::MAX);
+        let until = next
+            .saturating_add(PREPARE_BEFORE_SLOT)
+            .unwrap_or(Timestamp::MAX);
         let rows = self.store().due_skills(None, until, 2048).await;
         let Some(rows) = read_or_log(rows, "the skills of the next slot") else {
             return;
@@ -263,7 +267,7 @@ impl Scheduler {
             if !freed.is_empty() {
                 self.engine.base().bells().ring_all();
             }
-            tokio::time::sleep(RECOVER).await;
+            tokio::time::sleep(RECOVERY_INTERVAL).await;
         }
     }
 }

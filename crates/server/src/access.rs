@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_in_the_header_or_in_the_address_of_a_websocket() {
+    fn a_token_is_read_from_the_header_or_the_websocket_address() {
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(read(Some("Bearer abc"), "/", false), some("abc"));
         assert_eq!(read(Some("bearer abc"), "/?token=x", true), some("abc"));

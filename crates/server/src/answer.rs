@@ -17,12 +17,12 @@ pub(crate) struct Answer {
 }
 
 /// Initial capacity of a response body. Most bodies are shorter; a growing buffer is copied each time.
-const USUAL: usize = 4096;
+const INITIAL_CAPACITY: usize = 4096;
 
 impl Answer {
     /// Serializes `body` as JSON.
     pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Done<Self> {
-        let mut text = Vec::with_capacity(USUAL);
+        let mut text = Vec::with_capacity(INITIAL_CAPACITY);
         serde_json::to_writer(&mut text, body).map_err(|problem| {
             Failure::internal("engine", format!("a reply cannot be written: {problem}"))
         })?;

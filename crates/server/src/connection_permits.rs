@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_connection_that_was_idle_longest_makes_room() {
+    fn the_longest_idle_connection_is_closed_first() {
         let permits = ConnectionPermits::new(2);
         let take = || permits.take().map(Arc::new);
         let (first, second) = (take().unwrap(), take().unwrap());

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_leaves_places_for_others() {
+    fn one_address_cannot_use_all_delivery_places() {
         let deliveries = Arc::new(Deliveries::default());
         let take_all = |last: u8| {
             let address = IpAddr::from([10, 0, 0, last]);

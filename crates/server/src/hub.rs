@@ -17,7 +17,7 @@ const BUFFER: usize = 1024;
 
 /// Minimum time between two reads of the store. With many clients and events, each client gets several events
 /// per write. A single event is still delivered immediately.
-const PACE: Duration = Duration::from_millis(10);
+const MIN_READ_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Number of events read at once.
 pub(crate) const PAGE: u32 = 500;
@@ -99,17 +99,17 @@ impl Hub {
             self.wanted.notified().await;
             // Subscribe only now: an engine without listeners publishes nothing.
             let mut bell = EventBell::listen(app);
-            while !self.rest() {
+            while !self.mark_idle() {
                 let looked = Instant::now();
                 self.broadcast_new_events(app).await;
                 bell.wait().await;
-                tokio::time::sleep_until(looked + PACE).await;
+                tokio::time::sleep_until(looked + MIN_READ_INTERVAL).await;
             }
         }
     }
 
     /// Marks the hub as idle if no client listens, and returns whether it is idle.
-    fn rest(&self) -> bool {
+    fn mark_idle(&self) -> bool {
         let mut state = self.state.lock();
         state.is_idle = self.sender.receiver_count() == 0;
         state.is_idle

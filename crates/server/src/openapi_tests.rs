@@ -24,7 +24,7 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn the_file_says_what_the_types_say() {
+fn the_file_matches_the_types() {
     stored_json_tests::check("src/openapi.json", &document(&table()), 3);
 }
 
@@ -46,7 +46,7 @@ fn every_route_is_described() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_resolves() {
     let document = document(&table());
     let mut found = BTreeSet::new();
     references(&document, &mut found);

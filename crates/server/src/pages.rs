@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_counts_for_its_version_only() {
+    fn a_cached_page_is_valid_for_one_version() {
         let cache = PageCache::default();
         let page = Answer::json(StatusCode::OK, &1).unwrap();
         cache.keep("limit=1".to_owned(), 7, &page);

@@ -22,7 +22,7 @@ pub(crate) enum RequestKind {
 }
 
 /// Allowed requests per second without a valid token.
-const WITHOUT_TOKEN: u32 = 100;
+const MAX_REQUESTS_WITHOUT_TOKEN: u32 = 100;
 
 /// Returns the address whose requests count together: of an IPv6 address the network, because a client can use
 /// any address in it.
@@ -63,7 +63,7 @@ impl RateLimit {
         f64::from(match kind {
             RequestKind::Read => self.reads_per_second,
             RequestKind::Change => self.changes_per_second,
-            RequestKind::WithoutToken => WITHOUT_TOKEN,
+            RequestKind::WithoutToken => MAX_REQUESTS_WITHOUT_TOKEN,
         })
     }
 

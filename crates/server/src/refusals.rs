@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_is_cut_short_and_counted() {
+    fn a_flood_of_refusals_is_limited_and_counted() {
         let begun = Instant::now();
         let refusals = Refusals::new(begun);
         let admitted = (0..1000).filter_map(|_| refusals.admit(begun));

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 use axum::http::StatusCode;
-use deft_service::kept_replies::{KeptReply, MAX_REPLY_BYTES, ReplyFiles, StoredReply, is_over};
+use deft_service::kept_replies::{KeptReply, MAX_REPLY_BYTES, ReplyFiles, StoredReply, is_expired};
 use deft_wire::{Done, Failure};
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
@@ -70,7 +70,7 @@ impl ReplyTable {
     /// Removes the keys that are older than a day, and returns them.
     fn remove_expired(&mut self) -> Vec<String> {
         let mut expired = Vec::new();
-        while let Some((_, key)) = self.order.pop_front_if(|(at, _)| is_over(*at)) {
+        while let Some((_, key)) = self.order.pop_front_if(|(at, _)| is_expired(*at)) {
             self.whole.retain(|whole| *whole != key);
             expired.push(key);
         }
@@ -148,7 +148,7 @@ impl Replies {
             let reply = Some(reply);
             if is_final {
                 replies.files.write(&key, &KeptReply { body, reply })?;
-                return replies.shed(key);
+                return replies.drop_oldest(key);
             }
             replies.forget(&key);
             Ok(())
@@ -180,7 +180,7 @@ impl Replies {
     }
 
     /// Counts a stored reply. If there are too many, only the fact remains of the oldest that it was sent.
-    fn shed(&self, key: String) -> Done<()> {
+    fn drop_oldest(&self, key: String) -> Done<()> {
         let oldest = {
             let mut state = self.state.lock();
             state.whole.push_back(key);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_with_a_key_is_carried_out_once_also_across_a_restart() {
+    async fn a_request_with_a_key_runs_once_despite_a_restart() {
         let home = tempfile::tempdir().unwrap();
         let open = || Replies::new(ReplyFiles::open(home.path()));
         let count = Arc::new(Counter(AtomicU32::new(0)));
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_whose_effect_is_not_known_is_not_carried_out_again() {
+    async fn a_request_with_an_unknown_effect_is_not_repeated() {
         let home = tempfile::tempdir().unwrap();
         let replies = Replies::new(ReplyFiles::open(home.path()));
         let never: BoxFuture<'static, Done<Answer>> = Box::pin(std::future::pending());
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_with_a_secret_is_never_written() {
+    async fn a_reply_with_a_secret_is_never_stored() {
         let home = tempfile::tempdir().unwrap();
         let files = ReplyFiles::open(home.path());
         let replies = Replies::new(files.clone());
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_is_carried_out_once_also_if_its_reply_is_not_kept() {
+    async fn a_request_runs_once_if_its_reply_is_not_stored() {
         let home = tempfile::tempdir().unwrap();
         let capacity = Capacity {
             keys: 4,
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_fault_of_deft_is_not_kept() {
+    async fn an_internal_error_is_not_stored() {
         let home = tempfile::tempdir().unwrap();
         let replies = Replies::new(ReplyFiles::open(home.path()));
         for _ in 0..2 {

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_of_the_client_is_used_if_it_is_plain() {
+    fn a_plain_client_id_is_used() {
         let read = |id: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(HEADER, id.parse().unwrap());

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_client_that_accepts_nothing_is_given_up() {
+    async fn a_client_that_accepts_no_data_is_disconnected() {
         let (ours, theirs) = tokio::io::duplex(8);
         let mut guarded = StallGuard::new(ours, Duration::from_millis(20));
         guarded.write_all(b"12345678").await.unwrap();

@@ -43,7 +43,7 @@ fn write(value: &Value, depth: usize, text: &mut String) {
 }
 
 #[test]
-fn each_entry_of_the_upper_levels_has_its_line() {
+fn each_top_level_entry_is_on_one_line() {
     let mut text = String::new();
     write(
         &serde_json::json!({"a": {"b": {"c": 1}, "d": []}, "e": 2}),

@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_whole_or_begins_or_is_the_last_one() {
+    fn an_id_is_complete_a_prefix_or_last() {
         assert_eq!(pick_prefix("apr_9a"), Ok("apr_9a".to_owned()));
         assert_eq!(pick_prefix("apr_1"), Ok("apr_1".to_owned()));
         assert_eq!(pick_prefix("last"), Ok("apr_9c".to_owned()));
     }
 
     #[test]
-    fn an_ambiguous_beginning_names_the_candidates() {
+    fn an_ambiguous_prefix_lists_the_candidates() {
         let (message, hint) = pick_prefix("apr_9").unwrap_err();
         assert_eq!(message, "`apr_9` matches 2 approvals");
         let hint = hint.unwrap();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_id_says_where_to_look() {
+    fn an_unknown_id_has_a_hint() {
         let (message, hint) = pick_prefix("x").unwrap_err();
         assert_eq!(message, "unknown approval `x`");
         let list = "`deft approvals list --all` shows all approvals";

@@ -16,7 +16,7 @@ use deft_wire::{Done, Failure};
 use serde::{Deserialize, Serialize};
 
 /// How long a reply is kept.
-pub const KEPT: Duration = Duration::from_hours(24);
+const REPLY_LIFETIME: Duration = Duration::from_hours(24);
 
 /// Maximum size of a stored reply, in bytes.
 pub const MAX_REPLY_BYTES: usize = 256 * 1024;
@@ -52,7 +52,7 @@ impl ReplyFiles {
     /// Opens the replies of `home` and removes expired ones.
     pub fn open(home: &Path) -> Self {
         let files = Self(home.join("data").join("replies"));
-        for (key, _) in files.list().iter().filter(|(_, at)| is_over(*at)) {
+        for (key, _) in files.list().iter().filter(|(_, at)| is_expired(*at)) {
             files.remove(key);
         }
         files
@@ -77,7 +77,7 @@ impl ReplyFiles {
     pub fn read(&self, key: &str) -> Done<Option<KeptReply>> {
         let path = self.path(key);
         let modified = fs::metadata(&path).and_then(|data| data.modified());
-        if modified.is_ok_and(is_over) {
+        if modified.is_ok_and(is_expired) {
             return Ok(None);
         }
         let text = match read_text(&path, MAX_BYTES) {
@@ -116,8 +116,8 @@ impl ReplyFiles {
 }
 
 /// Whether a reply stored at `at` has expired.
-pub fn is_over(at: SystemTime) -> bool {
-    at.elapsed().is_ok_and(|age| age > KEPT)
+pub fn is_expired(at: SystemTime) -> bool {
+    at.elapsed().is_ok_and(|age| age > REPLY_LIFETIME)
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replies_outlive_the_process_and_end_after_a_day() {
+    fn replies_survive_a_restart_and_expire_after_a_day() {
         let home = tempfile::tempdir().unwrap();
         let files = ReplyFiles::open(home.path());
         let kept = KeptReply {
@@ -146,7 +146,7 @@ mod tests {
             .open(files.path("a"))
             .unwrap();
         let now = file.metadata().unwrap().modified().unwrap();
-        let old = now - KEPT - Duration::from_mins(1);
+        let old = now - REPLY_LIFETIME - Duration::from_mins(1);
         file.set_modified(old).unwrap();
         assert_eq!(other.read("a").unwrap(), None);
         fs::write(files.path("b"), "{").unwrap();

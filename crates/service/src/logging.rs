@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_of_servers_do_not_get_into_the_log_by_way_of_a_library() {
+    fn libraries_do_not_log_messages_of_servers() {
         let would_log = |target: &str, level| levels().would_enable(target, &level);
         assert!(!would_log("rmcp::service", tracing::Level::ERROR));
         assert!(would_log("deft_tools::server::guard", tracing::Level::WARN));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_no_template() {
+    fn a_text_is_not_a_template() {
         assert_eq!(literal("100% {done}"), "100% {done}");
         assert_eq!(literal("say {{ x }}"), "{{ \"say {{ x }}\" }}");
         assert_eq!(capitalise("éclair"), "Éclair");

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_found_behind_a_scheme() {
+    fn references_are_found_after_a_scheme() {
         for (text, expected) in [
             ("env:KEY", Some("env:KEY")),
             ("Bearer keyring:KEY", Some("keyring:KEY")),

@@ -72,14 +72,14 @@ fn write_mark(mark: &Path, text: &str) -> Done<()> {
 
 /// The content of the mark before the first start of a daemon; afterwards it is the version of deft that
 /// started.
-const NEVER_UP: &str = "never up\n";
+const NEVER_STARTED: &str = "never up\n";
 
 /// The file that marks a home as seeded.
 const MARK: &str = "data/seeded";
 
 /// Whether a home was seeded and no daemon has started in it yet.
-pub(crate) fn was_never_up(home: &Home) -> bool {
-    read_text(&home.path.join(MARK), 1024).is_ok_and(|text| text == NEVER_UP)
+pub(crate) fn has_never_started(home: &Home) -> bool {
+    read_text(&home.path.join(MARK), 1024).is_ok_and(|text| text == NEVER_STARTED)
 }
 
 /// Records that a daemon has started in a home.
@@ -103,7 +103,7 @@ pub fn seed_new_home(home: &Home) -> Done<usize> {
     if let Some(folder) = mark.parent() {
         create_folder(folder)?;
     }
-    write_mark(&mark, NEVER_UP)?;
+    write_mark(&mark, NEVER_STARTED)?;
     Ok(written)
 }
 

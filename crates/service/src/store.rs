@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damage_is_internal_and_what_a_person_can_free_is_input() {
+    fn store_errors_have_the_class_of_their_cause() {
         let path = PathBuf::from("deft.db");
         let reason = || "bad".to_owned();
         let table = [

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_number_is_a_length_in_seconds() {
+    fn a_bare_number_is_a_duration_in_seconds() {
         let seconds = Duration::from_secs;
         let wrong = |text: &str| parse_length(text).unwrap_err().message;
         for (text, expected) in [("30", 30), ("30s", 30), ("2m", 120), ("1h30m", 5400)] {

@@ -72,11 +72,11 @@ impl Workspace {
 
     /// Returns the home for requests that only read. Invalid settings are ignored and reported once.
     pub fn home_to_read(&self) -> Done<Home> {
-        static TOLD: Once = Once::new();
+        static REPORTED: Once = Once::new();
         let home = Home::to_read(self.home.as_deref())?;
         if !self.quiet && !home.ignored.is_empty() {
             // A command may open the home more than once.
-            TOLD.call_once(|| home.warnings().iter().for_each(|line| (self.tell)(line)));
+            REPORTED.call_once(|| home.warnings().iter().for_each(|line| (self.tell)(line)));
         }
         Ok(home)
     }

@@ -152,7 +152,7 @@ fn own_field(key: &str) -> Option<&'static Field> {
 
 /// Whether deft reads an entry next to `metadata` as its own.
 fn is_read(entry: &yaml::Entry) -> bool {
-    own_field(&entry.key).is_some() && !is_open(&entry.key) && is_meant_for_us(entry)
+    own_field(&entry.key).is_some() && !is_open(&entry.key) && is_usable(entry)
 }
 
 /// Whether a key belongs to the open format.
@@ -162,7 +162,7 @@ fn is_open(key: &str) -> bool {
 
 /// Whether deft can use the value of a key outside of `metadata`, where another host may use the same key
 /// differently. If not, the entry stays in `extra`.
-fn is_meant_for_us(entry: &yaml::Entry) -> bool {
+fn is_usable(entry: &yaml::Entry) -> bool {
     let text = entry.value.as_scalar().map(|scalar| scalar.text.trim());
     match entry.key.as_str() {
         "trigger_config" => text.is_none_or(|text| text.starts_with('{')),

@@ -16,14 +16,14 @@ use crate::yaml::{Node, locate};
 /// Maximum nesting depth up to which a block is checked. The parser recurses for each level without a limit
 /// of its own, and files are parsed on threads with small stacks. Real blocks are nested a tenth as deep.
 /// Deeper ones are left to the sandbox, where a stack overflow only ends the worker process.
-const DEEPEST: usize = 60;
+const MAX_DEPTH: usize = 60;
 
 /// Reports a block that is not valid Python.
 pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
     let Some(scalar) = node.as_scalar() else {
         return;
     };
-    if depth(&scalar.text) > DEEPEST {
+    if depth(&scalar.text) > MAX_DEPTH {
         return;
     }
     let Err(problem) = parse_module(&scalar.text) else {
@@ -40,7 +40,7 @@ pub(crate) fn check(node: &Node, file: &str, sink: &mut Sink) {
 
 /// Whether a block is shallow enough for its syntax tree to be walked.
 pub(crate) fn is_walkable(code: &str) -> bool {
-    depth(code) <= DEEPEST
+    depth(code) <= MAX_DEPTH
 }
 
 /// An open pair of brackets, or the statement itself.
@@ -104,7 +104,7 @@ fn depth(code: &str) -> usize {
         }
         let operators: usize = levels.iter().map(|level| level.operators).sum();
         deepest = deepest.max(blocks + levels.len() + operators);
-        if deepest > DEEPEST {
+        if deepest > MAX_DEPTH {
             return deepest;
         }
     }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn depth_is_that_of_the_tree_and_not_the_length() {
+    fn depth_is_measured_by_nesting_and_not_by_length() {
         for (code, expected) in [
             ("x", 1),
             ("x = [1, 2, 3]", 3),
@@ -158,17 +158,17 @@ mod tests {
             },
         ];
         let deepest = |shape: fn(usize) -> String| {
-            let fits = (1..=DEEPEST)
+            let fits = (1..=MAX_DEPTH)
                 .rev()
                 .map(shape)
-                .find(|code| depth(code) <= DEEPEST);
+                .find(|code| depth(code) <= MAX_DEPTH);
             fits.unwrap()
         };
         let parse = move || {
             for shape in shapes {
                 let code = deepest(shape);
                 assert!(parse_module(&code).is_ok(), "{code}");
-                assert!(depth(&shape(100_000.min(DEEPEST * 40))) > DEEPEST);
+                assert!(depth(&shape(100_000.min(MAX_DEPTH * 40))) > MAX_DEPTH);
             }
         };
         let small = std::thread::Builder::new().stack_size(1024 * 1024);

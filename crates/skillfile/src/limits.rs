@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_holds_for_texts_and_numbers() {
+    fn a_limit_applies_to_strings_and_numbers() {
         let kept = [
             ("a", json!("äöü")),
             ("b", json!(["abc", "d"])),

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistakes_have_a_place() {
+    fn mistakes_have_a_location() {
         assert_eq!(read_yaml("# nothing\n"), Ok(Object::new()));
         let one = read_yaml("a: 1\n").unwrap();
         assert_eq!(one.get("a"), Some(&1.into()));

@@ -43,7 +43,7 @@ pub(crate) fn body(
         };
     }
     let flows = fields.node("execution_plan").is_some_and(has_data_flow);
-    if plan.is_empty() || !(flows || plan.iter().any(says_how)) {
+    if plan.is_empty() || !(flows || plan.iter().any(has_workflow_options)) {
         return Body::Instructions(instructions);
     }
     Body::Steps(Box::new(Workflow {
@@ -53,7 +53,7 @@ pub(crate) fn body(
 }
 
 /// Whether a step sets options that only a workflow can express.
-fn says_how(step: &Step) -> bool {
+fn has_workflow_options(step: &Step) -> bool {
     step.on_error != OnError::Fail || step.timeout.is_some()
 }
 

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_read_counts_unless_the_block_tests_the_name() {
+    fn a_member_access_is_required_unless_the_block_tests_it() {
         for (code, expected) in [
             ("result = a.x", Some(9..10)),
             ("result = a['x']", Some(9..10)),

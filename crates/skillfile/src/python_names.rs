@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_set_in_any_way_are_not_free() {
+    fn assigned_names_are_not_free() {
         for (code, expected) in [
             ("result = a + b", vec!["a", "b"]),
             ("import os.path, json as j\nresult = os, j", vec![]),

@@ -61,7 +61,7 @@ fn main() {
     bench.run_alone();
     bench.together();
     bench.whole_runs();
-    bench.beside();
+    bench.measure_other_process();
     bench.claims();
     bench.memory();
 }
@@ -275,7 +275,7 @@ impl Bench {
     }
 
     /// The latency for another process, such as `deft run` next to a daemon that is never idle.
-    fn beside(&self) {
+    fn measure_other_process(&self) {
         let store = self.open("beside.db");
         let other = self.open("beside.db");
         let over = Arc::new(AtomicUsize::new(0));

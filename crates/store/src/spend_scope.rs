@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_and_written_alike() {
+    fn names_round_trip() {
         let day = Some("2026-03-01".parse().unwrap());
         let agent = SpendSubject::Agent("a@b".to_owned());
         let skill = SpendSubject::Skill("x:y".to_owned());

@@ -4,7 +4,7 @@
 //! plurals and for words that are still being typed.
 
 /// The number of characters in a snippet before and after the match.
-const AROUND: (usize, usize) = (40, 120);
+const SNIPPET_CHARS: (usize, usize) = (40, 120);
 
 /// Yields the words of `text` in lower case, with their byte offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
@@ -12,8 +12,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
     std::iter::from_fn(move || {
         let (start, first) = rest.find(|(_, c)| c.is_alphanumeric())?;
         let mut word: String = first.to_lowercase().collect();
-        let goes_on = |c: char| c.is_alphanumeric() && !stands_alone(c);
-        if !stands_alone(first) {
+        let goes_on = |c: char| c.is_alphanumeric() && !is_whole_word(c);
+        if !is_whole_word(first) {
             while let Some((_, c)) = rest.next_if(|(_, c)| goes_on(*c)) {
                 word.extend(c.to_lowercase());
             }
@@ -23,7 +23,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
 }
 
 /// Whether `c` belongs to a script without spaces between words; there, each character is a word.
-fn stands_alone(c: char) -> bool {
+fn is_whole_word(c: char) -> bool {
     matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
@@ -61,7 +61,7 @@ impl Query {
         let wanted = |word: &str| self.0.iter().any(|request| word.starts_with(request));
         let found = words(text).find(|(_, word)| wanted(word));
         let place = found.map_or(0, |(place, _)| place);
-        let (before, after) = AROUND;
+        let (before, after) = SNIPPET_CHARS;
         let back = text[..place].char_indices().rev().take(before).last();
         let from = back.map_or(place, |(at, _)| at);
         let mut ahead = text[place..].char_indices().skip(after);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_of_a_query_begins_a_word() {
+    fn every_word_of_a_query_is_a_prefix() {
         let cases = [
             ("remin wat", true),
             ("WATER reminder", true),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snippet_is_one_line_around_what_was_found() {
+    fn a_snippet_is_one_line_around_the_match() {
         let long = format!("{}\nthe  Needle here {}", "ä ".repeat(50), "z".repeat(500));
         let snippet = Query::new("needle").snippet(&long);
         assert!(snippet.starts_with("…ä"), "{snippet}");

@@ -31,7 +31,7 @@ const BATCH: usize = 512;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Delays before retries.
-const WAITS: [Duration; 4] = [
+const RETRY_DELAYS: [Duration; 4] = [
     Duration::from_millis(500),
     Duration::from_secs(2),
     Duration::from_secs(5),
@@ -254,7 +254,7 @@ impl ReceiverClient {
 
     /// Sends a request, with retries if the failure may be temporary.
     async fn send(&self, path: &str, body: Vec<u8>) -> Result<(), String> {
-        let mut waits = WAITS.into_iter();
+        let mut waits = RETRY_DELAYS.into_iter();
         loop {
             let error = match self.try_once(path, body.clone()).await {
                 Ok(()) => return Ok(()),

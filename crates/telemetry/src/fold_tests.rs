@@ -255,7 +255,7 @@ fn a_workflow_with_a_tool_and_an_agent_is_one_trace() {
 }
 
 #[test]
-fn steps_of_a_nested_skill_are_below_it() {
+fn spans_of_nested_steps_are_below_their_skill() {
     let inner = Call::Skill {
         skill: "mail".to_owned(),
         args: Object::new(),

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_takes_a_limited_number_of_values() {
+    fn a_label_has_a_limited_number_of_values() {
         let registry = Registry::new(Timestamp::UNIX_EPOCH);
         for nth in 0..MAX_VALUES + 10 {
             let skill = format!("skill-{nth}");

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_was_cut_off_hides_no_other() {
+    fn a_truncated_line_hides_no_other() {
         let log = tempfile::NamedTempFile::new().expect("a file");
         let text = "\n{\"event\":\"up\",\"pid\":1}\n\n{\"at\":17,\"ev\n{\"event\":\"started\",\"tool\":\"act\",\"pid\":2}\n";
         std::fs::write(log.path(), text).expect("it can be written");

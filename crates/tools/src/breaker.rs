@@ -102,7 +102,7 @@ mod tests {
 
     /// S2.52.
     #[test]
-    fn it_opens_after_five_failures_in_a_row() {
+    fn the_breaker_opens_after_five_failures_in_a_row() {
         let now = Instant::now();
         let mut breaker = Breaker::default();
         for _ in 0..4 {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_says_nothing_lets_the_next_one_try() {
+    fn an_inconclusive_trial_allows_the_next_trial() {
         let now = Instant::now();
         let later = now + COOL_DOWN;
         let mut breaker = open(now);

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_decide_on_whole_words_only() {
+    fn only_whole_words_decide_the_class() {
         for (error, class) in [
             ("ssh: No route to host", FailureClass::Network),
             ("request timeout after 30s", FailureClass::Network),
@@ -131,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_of_a_text_counts() {
+    fn only_the_start_of_a_text_decides_the_class() {
         let long = format!("{} quota", "x ".repeat(300));
         assert_eq!(text(&long), FailureClass::Other);
     }
 
     #[test]
-    fn codes_decide_where_there_are_any() {
+    fn status_codes_take_precedence_over_words() {
         assert_eq!(status(429), FailureClass::Quota);
         assert_eq!(status(504), FailureClass::Timeout);
         assert!(status_in_doubt(500) && !status_in_doubt(503) && !status_in_doubt(404));

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_chosen_by_name_or_beginning() {
+    fn tools_are_chosen_by_name_or_prefix() {
         let server = ServerOptions {
             include_tools: vec!["git_*".to_owned(), "echo".to_owned()],
             exclude_tools: vec!["git_push".to_owned()],

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_as_the_contract_says() {
+    fn reply_values_follow_the_contract() {
         for (result, expected) in [
             (text("hello"), json!("hello")),
             (text("5"), json!("5")),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_content_is_kept_as_it_is() {
+    fn unknown_content_is_kept_unchanged() {
         let odd =
             json!({"content": [{"type": "hologram", "data": "x"}, {"type": "text", "text": "a"}]});
         let answer = lenient(&odd).unwrap().unwrap();

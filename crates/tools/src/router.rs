@@ -226,7 +226,7 @@ impl Router {
 
     /// Returns the failure of a call to an unknown tool.
     fn absent(&self, name: &str, index: &Index, unreachable: &[(String, Failure)]) -> Failure {
-        if let Some(failure) = self.switched_off(name) {
+        if let Some(failure) = self.failure_if_disabled(name) {
             return failure;
         }
         if unreachable.is_empty() {

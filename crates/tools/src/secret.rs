@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_resolved_and_texts_are_not() {
+    fn references_are_resolved_and_other_strings_are_not() {
         let resolve = |text: &str| Reference::new(text).resolve(&FixedSecret, "header `X`");
         assert_eq!(resolve("env:TOKEN").unwrap().text.expose(), "s3cret");
         let bearer = resolve("Bearer env:TOKEN").unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_secret_is_printed() {
+    fn secrets_are_not_printed() {
         assert_eq!(format!("{:?}", Secret::new("s3cret")), "Secret");
         assert_eq!(format!("{:?}", Reference::new("hunter2")), "<text>");
         assert_eq!(format!("{:?}", Reference::new("env:TOKEN")), "env:TOKEN");

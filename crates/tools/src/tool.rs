@@ -183,7 +183,7 @@ mod tests {
 
     /// The defaults of MCP: `readOnlyHint` false, `destructiveHint` true.
     #[test]
-    fn a_tool_of_which_nothing_is_said_may_destroy() {
+    fn an_unannotated_tool_is_destructive() {
         let hints = |read_only_hint, destructive_hint| Annotations {
             read_only_hint,
             destructive_hint,

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refused_file_has_a_remedy() {
+    fn a_refused_file_has_a_hint() {
         let hint = |kind: ErrorKind| {
             let problem = Error::from(kind);
             Failure::file(Path::new("/home/x"), "open", &problem).hint

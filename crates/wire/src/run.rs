@@ -161,7 +161,7 @@ impl RunDetail {
     pub fn position(&self) -> Option<StepPosition> {
         let own = || self.steps.iter().filter(|step| !step.id.contains('/'));
         let total = own().count();
-        let open = own().position(|step| !step.status.is_over());
+        let open = own().position(|step| !step.status.has_ended());
         let number = open.map_or(total, |at| at + 1);
         (total > 0).then_some(StepPosition { number, total })
     }
@@ -193,7 +193,7 @@ pub enum StepStatus {
 
 impl StepStatus {
     /// Whether the step has ended.
-    pub fn is_over(self) -> bool {
+    pub fn has_ended(self) -> bool {
         matches!(self, Self::Success | Self::Error | Self::Skipped)
     }
 }

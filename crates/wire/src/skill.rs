@@ -232,7 +232,7 @@ mod tests {
     const RECORD: &str = r#"{"id":"water","record_id":7,"agent_id":"default","name":"Water","description":"Drink","tier":"direct","dialect":"record","origin":"record","revision":"c3","enabled":true,"disabled_reason":null,"trigger":{"type":"cron","config":{"interval_minutes":60},"words":"every hour","next":["2026-01-01T10:00:00+00:00"]},"required_tools":["log"],"missing_tools":[],"last_run_at":"2026-01-01T10:00:00.25Z","last_run_status":null,"last_run_summary":null,"trigger_type":"cron","trigger_config":{"interval_minutes":60},"instructions":null,"execution_plan":[{"tool":"log","args":{}}],"authority":{"agent":"helper","attended":true,"may_schedule":true},"max_steps":50,"notify_on_completion":true,"notify_interval_minutes":0,"policy":{"timeout":90},"failures":0,"backoff_until":"2026-01-01T11:00:00Z","last_notified_at":null,"created_at":"2026-01-01T09:00:00Z","updated_at":"2026-01-01T09:00:00Z","grants":["call `log`"]}"#;
 
     #[test]
-    fn a_skill_is_read_and_written_alike() {
+    fn a_skill_round_trips() {
         let mut details = DetailsView::default();
         let bare = fields(&details);
         details.author = Some("Ada".to_owned());

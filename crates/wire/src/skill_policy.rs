@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_skill_sets_is_shown() {
+    fn the_settings_of_a_skill_are_shown() {
         assert!(PolicyView::for_file(&Policy::default()).is_empty());
         let heal = Heal {
             when: Vec::new(),

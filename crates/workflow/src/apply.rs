@@ -143,7 +143,7 @@ impl Machine {
     /// applied by the state machine of the agent.
     fn check_agent_event(&mut self, path: &Path) -> Result<(), Divergence> {
         let at = self.locate(path)?;
-        if self.current_try(at)?.state.is_over() {
+        if self.current_try(at)?.state.has_ended() {
             return Err(misplaced_event(path, "continued after it had ended"));
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Machine {
             self.open(at);
             return self.end_step(at, Phase::Skipped);
         }
-        if self.current_try(at)?.state.is_over() {
+        if self.current_try(at)?.state.has_ended() {
             return Err(misplaced_event(path, "was skipped after it had ended"));
         }
         self.open_item(at)?;

@@ -121,7 +121,7 @@ impl Machine {
             return failure;
         };
         let repeats = matches!(planned.step.on_error, OnError::Retry(_))
-            || self.remedy(at, &failure).is_some();
+            || self.find_heal(at, &failure).is_some();
         let stopped = self.stopped_in(at.frame).is_some();
         if is_declared || effects != Effects::Once || !failure.in_doubt || !repeats || stopped {
             return failure;
@@ -287,7 +287,7 @@ impl Machine {
         if effects == Effects::Once && !self.is_agent(at) {
             return give_up(step, Next::Fail);
         }
-        let heal = self.remedy(at, breach);
+        let heal = self.find_heal(at, breach);
         let again = heal.map(|heal| Next::Heal(Arc::new(heal)));
         // An agent that is told what was missing has nothing to wait for.
         let at_once = |retry| {
@@ -349,7 +349,7 @@ impl Machine {
                 _ => give_up(step, Next::Interrupt),
             };
         }
-        let heal = may_heal.then(|| self.remedy(at, failure)).flatten();
+        let heal = may_heal.then(|| self.find_heal(at, failure)).flatten();
         let repeats = cut_off || heal.is_some() || matches!(step.on_error, OnError::Retry(_));
         if repeats && failure.in_doubt && effects == Effects::Once {
             return give_up(step, Next::Interrupt);
@@ -371,7 +371,7 @@ impl Machine {
     }
 
     /// Returns the first matching heal rule, of the step, the skill or the host, with its arguments rendered.
-    fn remedy(&self, at: Position, failure: &Failure) -> Option<Heal> {
+    fn find_heal(&self, at: Position, failure: &Failure) -> Option<Heal> {
         let frame = &self.frames[at.frame];
         let planned = &frame.plan.steps[at.step];
         let answers = |remedy: &&Remedy| remedy.when.contains(&failure.class);

@@ -40,7 +40,7 @@ impl Machine {
         let TryState::Inside { since, .. } = tried.state else {
             return None;
         };
-        let result = result.map_err(|(outcome, error)| self.seen_outside(index, outcome, error));
+        let result = result.map_err(|(outcome, error)| self.outer_failure(index, outcome, error));
         let ms = elapsed_ms(since, now);
         Some(self.end_call(&self.path(parent), tried.attempts, result, now, ms, false))
     }
@@ -50,7 +50,7 @@ impl Machine {
     }
 
     /// Returns the failure of a nested skill as the step that runs it sees it.
-    fn seen_outside(&self, index: usize, outcome: Outcome, error: RunError) -> Failure {
+    fn outer_failure(&self, index: usize, outcome: Outcome, error: RunError) -> Failure {
         let mut failure = error.failure;
         failure.in_doubt = self.frames[index].in_doubt;
         if outcome == Outcome::Interrupted {

@@ -53,7 +53,7 @@ fn seeds() -> [Input; 2] {
 }
 
 #[test]
-fn defaults_fill_in_what_is_not_given() {
+fn defaults_replace_missing_inputs() {
     let inputs = check_inputs(&seeds(), &object(json!({ "issue_key": "AAP-1" }))).unwrap();
     let expected = json!({ "issue_key": "AAP-1", "branch_prefix": "feature" });
     assert_eq!(Value::Object(inputs), expected);
@@ -79,7 +79,7 @@ fn every_problem_is_named_at_once() {
 }
 
 #[test]
-fn patterns_match_whole_texts_when_they_say_so() {
+fn anchored_patterns_match_whole_strings() {
     for bad in ["aap-1", "AAP-1; rm -rf /", "AAP-1\n"] {
         let found = problems(&seeds(), json!({ "issue_key": bad }));
         assert_eq!(found.len(), 1, "{bad:?}");
@@ -140,7 +140,7 @@ fn values_must_be_of_the_type() {
 }
 
 #[test]
-fn hints_list_what_there_is() {
+fn hints_list_the_existing_names() {
     let found = problems(&[], json!({ "x": 1 }));
     assert_eq!(found, ["unknown input `x` (this skill takes no inputs)"]);
     let found = problems(&seeds(), json!({ "issue_key": "A-1", "zebra": 1 }));
@@ -166,7 +166,7 @@ fn long_values_do_not_fill_the_message() {
 }
 
 #[test]
-fn texts_become_what_the_input_takes() {
+fn strings_become_values_of_the_input_type() {
     let cases = [
         (InputType::String, "3", json!("3")),
         (InputType::Integer, "-3", json!(-3)),

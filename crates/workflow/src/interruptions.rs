@@ -158,7 +158,7 @@ mod tests {
 
     /// An interruption counts as waiting only while the run waits for a person anyway.
     #[test]
-    fn waits_and_outages_are_told_apart() {
+    fn waits_and_outages_are_distinguished() {
         let answered = json!({"answered": {"path": "a", "answer": "yes", "by": "ada"}});
         let finished =
             json!({"finished": {"outcome": "cancelled", "outputs": null, "error": null, "ms": 9}});

@@ -100,7 +100,7 @@ mod tests {
     use super::Path;
 
     #[test]
-    fn paths_come_apart_as_they_were_put_together() {
+    fn paths_round_trip() {
         for (prefix, step, item, text) in [
             ("", "get_issue", None, "get_issue"),
             ("", "update", Some(12), "update[12]"),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_keeps_its_name_over_attempts() {
+    fn a_call_keeps_its_key_across_attempts() {
         let path = Path::from_text("a~2/b[1]~3/c");
         assert_eq!(path.without_attempts(), "a/b[1]/c");
     }

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_that_was_cut_short_does_not_keep_the_others() {
+    fn a_truncated_placeholder_does_not_block_others() {
         let whole = placeholder("n1", "TOKEN");
         let text = format!("{whole} {}", &whole[..whole.len() - 4]);
         let shown = replace_placeholders(&text, "n1", |name| format!("<{name}>")).unwrap();

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::expect::Expectation;
 use crate::order::{self, Prerequisites};
-use crate::planned::{PlannedStep, Remedy, remedies};
+use crate::planned::{PlannedStep, Remedy, compile_heals};
 use crate::sources::{self, Sources};
 use crate::tree::Tree;
 
@@ -92,7 +92,7 @@ impl Plan {
             steps,
             outputs,
             effects: skill.policy.effects,
-            heals: remedies(&skill.policy.heal)?,
+            heals: compile_heals(&skill.policy.heal)?,
             max_heals: skill.policy.max_heals,
             timeout: skill.policy.timeout,
             secrets: skill.policy.secrets.clone(),

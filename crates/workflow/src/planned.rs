@@ -78,7 +78,7 @@ impl PlannedStep {
                 .as_ref()
                 .map(|repeat| Tree::compile(&repeat.over))
                 .transpose()?,
-            heals: remedies(&step.heal)?,
+            heals: compile_heals(&step.heal)?,
             step: step.clone(),
             waits,
             visible,
@@ -116,6 +116,6 @@ impl PlannedStep {
     }
 }
 
-pub(crate) fn remedies(heals: &[deft_model::Heal]) -> Result<Vec<Remedy>, SyntaxError> {
+pub(crate) fn compile_heals(heals: &[deft_model::Heal]) -> Result<Vec<Remedy>, SyntaxError> {
     heals.iter().map(Remedy::compile).collect()
 }

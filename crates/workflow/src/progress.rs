@@ -83,7 +83,7 @@ impl Machine {
         if frame.open == 0 {
             self.leaving.push_back(index);
         }
-        if phase.is_over() {
+        if phase.has_ended() {
             self.set_free(at);
         }
         Ok(())
@@ -99,7 +99,7 @@ impl Machine {
                 self.todo.push_back(Todo::Step { frame: index, step });
             }
         }
-        let is_over = |state: &StepState| state.phase.is_over();
+        let is_over = |state: &StepState| state.phase.has_ended();
         while frame.steps.get(frame.leading).is_some_and(is_over) {
             frame.leading += 1;
             for &step in &frame.plan.barriers[frame.leading] {

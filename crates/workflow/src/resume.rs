@@ -115,7 +115,7 @@ impl Machine {
             state.phase = Phase::Open;
         }
         for (at, inner) in inside {
-            self.go_on_inside(now, at, inner);
+            self.resume_nested(now, at, inner);
         }
         if looped {
             self.reset_loop(at);
@@ -123,7 +123,7 @@ impl Machine {
     }
 
     /// Resumes a nested skill where it ended.
-    fn go_on_inside(&mut self, now: Timestamp, at: Position, frame: usize) {
+    fn resume_nested(&mut self, now: Timestamp, at: Position, frame: usize) {
         let since = self.state(at).started_at.unwrap_or_default();
         if let Ok(tried) = self.current_try(at) {
             tried.state = TryState::Inside { frame, since };
@@ -135,7 +135,7 @@ impl Machine {
     fn reset_loop(&mut self, at: Position) {
         let state = self.state(at);
         let begun = state.tries.iter().take(state.begun);
-        state.going = begun.filter(|tried| !tried.state.is_over()).count();
+        state.going = begun.filter(|tried| !tried.state.has_ended()).count();
         let ready = state.tries.iter().take(state.begun).enumerate();
         let again: Vec<usize> = ready
             .filter(|(_, tried)| tried.state == TryState::Ready)
@@ -154,7 +154,7 @@ impl Machine {
         let over: Vec<bool> = frame
             .steps
             .iter()
-            .map(|step| step.phase.is_over())
+            .map(|step| step.phase.has_ended())
             .collect();
         frame.leading = over.iter().take_while(|over| **over).count();
         let open = frame.steps.iter().filter(|step| step.phase.is_open());

@@ -150,7 +150,7 @@ pub(crate) enum Phase {
 
 impl Phase {
     /// Whether steps that wait for this one may begin.
-    pub(crate) fn is_over(self) -> bool {
+    pub(crate) fn has_ended(self) -> bool {
         matches!(self, Self::Success | Self::Error | Self::Skipped)
     }
 
@@ -264,7 +264,7 @@ pub(crate) enum TryState {
 }
 
 impl TryState {
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         matches!(self, Self::Ended(_) | Self::Failed(_) | Self::Skipped)
     }
 }

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_time_and_day_is_its_mark() {
+    fn numbers_times_and_days_become_placeholders() {
         for (text, expected) in [
             ("in 5 minutes", "in <n> minutes"),
             ("in 1.5 hours, or 2.", "in <n> hours, or <n>."),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_text() {
+    fn positions_refer_to_the_original_text() {
         let text = "in 15 or twenty minutes at 10:30 sharp";
         let general = General::from_text(text);
         for word in ["in", "or", "minutes", "sharp"] {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_begins_a_word_of_several() {
+    fn a_placeholder_starts_a_word_only_in_a_longer_keyword() {
         for (keyword, expected) in [
             ("in <n> minutes", Some("in <n> minutes")),
             ("in <n>min", Some("in <n>min")),

@@ -68,7 +68,7 @@ mod tests {
     use super::fold;
 
     #[test]
-    fn texts_that_look_alike_are_alike() {
+    fn lookalike_characters_match() {
         let cases = [
             ("Remind  me\n\tNOW ", "remind me now"),
             ("why didn\u{2019}t", "why didn't"),

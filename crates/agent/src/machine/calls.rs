@@ -88,7 +88,7 @@ impl Calls<'_> {
         }
         let Some(next) = calls
             .iter()
-            .position(|call| !call.is_over() && !call.is_busy())
+            .position(|call| !call.has_ended() && !call.is_busy())
         else {
             let looked_up = || looked_up::offer_found_tools(self.agent, self.turn, facts);
             return (!busy).then(|| looked_up().unwrap_or_else(|| ask(self.agent)));

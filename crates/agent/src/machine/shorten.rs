@@ -10,7 +10,7 @@ use super::transcript::COMMAND_LABEL;
 use crate::prompt::RESULT_TAG;
 
 /// Number of characters of an old result that are kept.
-const OLD: usize = 200;
+const OLD_RESULT_CHARS: usize = 200;
 
 /// Minimum number of characters of the newest results that are kept.
 const NEWEST: usize = 600;
@@ -29,7 +29,7 @@ pub(super) fn shorten(request: &mut ModelRequest, mut before: usize, most: u64) 
     let spoke = |message: &Message| matches!(message, Message::Assistant { .. });
     let newest = request.messages.iter().rposition(spoke);
     for place in 0..newest.unwrap_or(0) {
-        cut(&mut request.messages[place], OLD);
+        cut(&mut request.messages[place], OLD_RESULT_CHARS);
         if fits(&request.messages) {
             return;
         }
@@ -146,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_old_goes_first() {
+    fn old_results_are_shortened_first() {
         let whole = 3_000 + 31;
-        let old = OLD + "\n</result>\n".len() + NOTE.len();
+        let old = OLD_RESULT_CHARS + "\n</result>\n".len() + NOTE.len();
         for (most, expected) in [
             (u64::MAX, vec![5, 0, whole, 6, 0, 3, 0, whole, 0, whole]),
             (2_300, vec![5, 0, old, 6, 0, 3, 0, whole, 0, whole]),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_result_goes_last_and_stays_framed() {
+    fn the_newest_result_is_shortened_last_and_stays_framed() {
         let mut request = request();
         shorten(&mut request, 5, 800);
         let Some(Message::Tool { text, .. }) = request.messages.last() else {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_alone_and_a_question_is_never_cut() {
+    fn a_question_is_never_shortened() {
         let mut alone = ModelRequest {
             messages: vec![user(&"word ".repeat(1_000))],
             ..ModelRequest::default()

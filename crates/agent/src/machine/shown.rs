@@ -20,7 +20,7 @@ use crate::prompt::{RESULT_TAG, neutralise};
 const PAGE_TOOLS: [&str; 2] = ["get_skill", "skill"];
 
 /// Follows the result of a call that was made before.
-const MADE: &str = "[already done before your last answer; not repeated]";
+const ALREADY_DONE_MARK: &str = "[already done before your last answer; not repeated]";
 
 /// Returns the result of a call as the model reads it, and whether the call failed. At most `most` characters
 /// of the result itself are shown.
@@ -36,7 +36,7 @@ pub(super) fn show_result(name: &str, call: &Call, end: &CallEnd, most: usize) -
             text,
         } => {
             let result = frame_content(name, text, false, most);
-            (format!("{result}\n{MADE}"), false)
+            (format!("{result}\n{ALREADY_DONE_MARK}"), false)
         }
         CallEnd::TextReply { how, text } => (
             frame_content(name, &result_text(*how, text), true, most),

@@ -237,7 +237,11 @@ impl Agent {
         turn.calls.iter_mut().for_each(Call::rewind);
         let failure = finished.and_then(|finished| finished.error);
         if failure.is_some_and(|failure| failure.class == FailureClass::Limit) {
-            let over = turn.calls.iter().take_while(|call| call.is_over()).count();
+            let over = turn
+                .calls
+                .iter()
+                .take_while(|call| call.has_ended())
+                .count();
             self.watched_from = (self.turns.len() - 1, over);
             self.steps_from = self.turns.len();
         }
@@ -294,7 +298,7 @@ impl Turn {
 
     /// Whether nothing of it is done again, even after a failure.
     pub(crate) fn is_final(&self) -> bool {
-        let over = |call: &Call| call.is_over() && call.fatal().is_none();
+        let over = |call: &Call| call.has_ended() && call.fatal().is_none();
         !self.is_void(true) && self.calls.iter().all(over)
     }
 
@@ -326,7 +330,7 @@ impl Call {
         }
     }
 
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.end().is_some()
     }
 

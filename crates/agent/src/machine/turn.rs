@@ -54,7 +54,7 @@ impl Machine {
             return EventKind::Finished(AgentEnd { text, error: None });
         }
         if agent.may_ask() && !agent.reminded_to_speak {
-            let text = words::SPEAK.to_owned();
+            let text = words::EMPTY_REPLY_NOTE.to_owned();
             return EventKind::Reminded { turn, text };
         }
         failure_event(String::new(), words::no_answer(reply))

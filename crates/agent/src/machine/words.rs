@@ -12,7 +12,7 @@ use crate::prompt::neutralise;
 use crate::setup::{Mode, Setup};
 
 /// Reminds a model whose reply was empty.
-pub(super) const SPEAK: &str = "Your last reply was empty. Summarise the result of the task in a \
+pub(super) const EMPTY_REPLY_NOTE: &str = "Your last reply was empty. Summarise the result of the task in a \
      few sentences, or finish the remaining work.";
 
 /// Follows a text that the model could not finish.

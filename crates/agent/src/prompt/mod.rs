@@ -20,7 +20,7 @@ mod usage;
 
 pub use caps::Caps;
 pub use fit::closest;
-pub use sent_out::{DispatchInput, line, sent_out};
+pub use sent_out::{DispatchInput, assemble_dispatched, line};
 pub use specs::{dispatch_agent, get_skill, is_read_only, use_skill};
 pub use untrusted::{FrameKind, RESULT_TAG, TAG, frame, frame_value, neutralise};
 

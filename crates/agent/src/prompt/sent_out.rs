@@ -23,7 +23,7 @@ pub struct DispatchInput<'a> {
 }
 
 /// Assembles the prompt of a dispatched agent.
-pub fn sent_out(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
+pub fn assemble_dispatched(input: &DispatchInput<'_>, caps: &Caps) -> Prompt {
     let mut writer = Writer::default();
     let own = match input.own.trim() {
         "" => rules::SENT_OUT,

@@ -2,7 +2,8 @@
 
 use deft_agent::Mode;
 use deft_agent::prompt::{
-    Caps, DispatchInput, Omission, PlaybookText, PromptInput, Section, assemble, line, sent_out,
+    Caps, DispatchInput, Omission, PlaybookText, PromptInput, Section, assemble,
+    assemble_dispatched, line,
 };
 use deft_model::{PromptEntry, ToolSpec};
 use insta::assert_snapshot;
@@ -112,7 +113,7 @@ fn a_prompt_of_tools() {
 }
 
 #[test]
-fn an_agent_that_is_sent_out() {
+fn a_prompt_of_a_dispatched_agent() {
     let skills = [
         line("tasks.search", "Search and filter tasks"),
         line("email.send", "Send an\n email"),
@@ -124,11 +125,11 @@ fn an_agent_that_is_sent_out() {
         context: "Bob's email is bob@company.com",
         now: "Sunday",
     };
-    assert_snapshot!(sent_out(&input, &Caps::default()).text());
+    assert_snapshot!(assemble_dispatched(&input, &Caps::default()).text());
 }
 
 #[test]
-fn without_anything_there_are_rules_only() {
+fn an_empty_input_gives_rules_only() {
     let prompt = assemble(&PromptInput::default(), &Caps::default());
     let sections: Vec<Section> = prompt
         .sections
@@ -139,7 +140,7 @@ fn without_anything_there_are_rules_only() {
 }
 
 #[test]
-fn lists_lose_whole_entries_and_say_so() {
+fn long_lists_omit_whole_entries_with_a_note() {
     let skills: Vec<PromptEntry> = (0..100)
         .map(|at| skill(&format!("skill-{at:02}"), "does something"))
         .collect();
@@ -187,7 +188,7 @@ fn lists_lose_whole_entries_and_say_so() {
 }
 
 #[test]
-fn the_prefix_stays_while_messages_come_and_go() {
+fn the_prefix_does_not_depend_on_messages() {
     let mut skills: Vec<PromptEntry> = (0..300)
         .map(|at| skill(&format!("skill-{at:03}"), "does something ordinary"))
         .collect();
@@ -209,7 +210,7 @@ fn the_prefix_stays_while_messages_come_and_go() {
 }
 
 #[test]
-fn texts_end_at_a_line() {
+fn long_texts_are_cut_at_a_line_end() {
     let own = "A line of twenty chars\n".repeat(100);
     let caps = Caps {
         own: 200,
@@ -245,7 +246,7 @@ fn texts_end_at_a_line() {
 }
 
 #[test]
-fn playbooks_share_their_room() {
+fn playbooks_share_one_limit() {
     let long = "a line of the playbook\n".repeat(50);
     let texts: Vec<PlaybookText<'_>> = ["first", "second", "third"]
         .map(|id| PlaybookText {
@@ -342,7 +343,7 @@ fn caps_hold_for_every_section() {
 /// Descriptions in the `skill` tool are not repeated, and skills that it does not list are not named as if
 /// they could be loaded.
 #[test]
-fn skills_of_the_tool_are_named_only() {
+fn skills_of_the_skill_tool_are_listed_by_name() {
     let skills = [
         skill("alpha", "Writes poems"),
         skill("beta", "Reads maps"),

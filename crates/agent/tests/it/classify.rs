@@ -80,12 +80,12 @@ fn defaults() -> Classifier {
 }
 
 #[test]
-fn the_default_playbooks_are_fifteen() {
+fn there_are_fifteen_default_playbooks() {
     assert_eq!(defaults().len(), 15);
 }
 
 #[test]
-fn messages_call_for_the_default_playbooks() {
+fn messages_select_the_default_playbooks() {
     let classifier = defaults();
     let mut differences = Vec::new();
     for row in rows("defaults.txt") {
@@ -108,7 +108,7 @@ fn messages_call_for_the_default_playbooks() {
 /// S0.30, S0.31: every request for something later or repeatedly finds the playbook, and no other message
 /// does.
 #[test]
-fn scheduling_intent_is_found() {
+fn scheduling_intent_is_detected() {
     let classifier = defaults();
     let mut wrong = Vec::new();
     for row in rows("scheduling.txt") {
@@ -123,7 +123,7 @@ fn scheduling_intent_is_found() {
 }
 
 #[test]
-fn a_reminder_brings_the_tools_that_store_it() {
+fn a_reminder_offers_the_tools_that_store_it() {
     let found = defaults().classify(
         "Remind me in 5 minutes to drink water",
         &MatchLimits::default(),
@@ -136,7 +136,7 @@ fn a_reminder_brings_the_tools_that_store_it() {
 }
 
 #[test]
-fn the_more_important_comes_first_and_limits_hold() {
+fn higher_priority_comes_first_within_limits() {
     let sized = |id: &str, priority: i64, chars: usize, keywords: &[&str]| Playbook {
         priority,
         chars,
@@ -172,7 +172,7 @@ fn the_more_important_comes_first_and_limits_hold() {
 }
 
 #[test]
-fn many_keywords_are_found_among_each_other() {
+fn two_thousand_playbooks_are_matched_by_keyword() {
     let all = (0..2_000).map(|at| playbook(&format!("p{at}"), &[&format!("word {at}"), "and"]));
     let classifier = Classifier::new(all).unwrap();
     let limits = MatchLimits {

@@ -137,7 +137,7 @@ impl Driver {
         let Some((_, failure)) = self.stop.take_if(due) else {
             return false;
         };
-        self.give_up();
+        self.lose_requests();
         let end = AgentEnd {
             text: String::new(),
             error: Some(failure),
@@ -151,7 +151,7 @@ impl Driver {
     }
 
     /// Drops requests that were handed out. Their calls may have been made; their results are lost.
-    fn give_up(&mut self) {
+    fn lose_requests(&mut self) {
         let fresh = self.machine.take_requests();
         self.performed.extend(fresh);
         self.performed.append(&mut self.pending);
@@ -163,7 +163,7 @@ impl Driver {
             return false;
         };
         self.crashes.remove(at);
-        self.give_up();
+        self.lose_requests();
         self.machine = Machine::replay(&self.log).unwrap();
         for request in self.machine.requests_in_flight() {
             match self.machine.cut_off(&request) {

@@ -37,7 +37,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// Returns a text as a careless reader sees it: compatibility forms resolved, case and white space ignored.
-fn squinted(text: &str) -> String {
+fn read_carelessly(text: &str) -> String {
     text.nfkc()
         .flat_map(char::to_lowercase)
         .filter(|c| !c.is_whitespace())
@@ -45,7 +45,7 @@ fn squinted(text: &str) -> String {
 }
 
 #[test]
-fn there_are_enough_of_them() {
+fn the_corpus_has_at_least_thirty_texts() {
     assert!(corpus().len() >= 30, "{}", corpus().len());
 }
 
@@ -59,7 +59,7 @@ fn a_frame_has_one_beginning_and_one_end() {
             FrameKind::Document,
         ] {
             let framed = frame(kind, &text, &text);
-            let seen = squinted(&framed);
+            let seen = read_carelessly(&framed);
             assert_eq!(
                 seen.matches(&format!("<{TAG}")).count(),
                 1,
@@ -82,7 +82,7 @@ fn a_frame_has_one_beginning_and_one_end() {
 
 /// Text that looks like the end of a frame to a reader is escaped, even if it is none to a program.
 #[test]
-fn look_alikes_are_made_harmless() {
+fn lookalike_frames_are_neutralised() {
     for (name, text) in corpus() {
         if name.starts_with("close_") && name != "close_frame_escaped" || name.starts_with("spaced")
         {
@@ -94,7 +94,7 @@ fn look_alikes_are_made_harmless() {
 }
 
 #[test]
-fn nothing_unseen_is_left() {
+fn invisible_characters_are_removed() {
     for (name, text) in corpus() {
         let (clean, _) = neutralise(&text);
         let unseen = |c: char| {
@@ -116,7 +116,7 @@ fn facts_and_tasks_stay_in_their_frames() {
             ..PromptInput::default()
         };
         let prompt = assemble(&input, &Caps::default());
-        let volatile = squinted(&prompt.parts.last().unwrap().text);
+        let volatile = read_carelessly(&prompt.parts.last().unwrap().text);
         assert_eq!(volatile.matches(&format!("</{TAG}>")).count(), 2, "{name}");
         let sections: Vec<Section> = prompt
             .sections
@@ -131,7 +131,7 @@ fn facts_and_tasks_stay_in_their_frames() {
 }
 
 #[test]
-fn ordinary_text_passes_untouched() {
+fn ordinary_text_is_unchanged() {
     let texts = [
         "a < b && b > c, 1<2",
         "fn main() { println!(\"<b>hi</b>\"); }",

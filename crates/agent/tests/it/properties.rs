@@ -75,7 +75,7 @@ fn repeated(log: &[Event]) -> Vec<String> {
 }
 
 /// Returns calls that succeeded before an answer was rejected and were made again after it.
-fn made_again(log: &[Event]) -> Vec<String> {
+fn repeated_calls(log: &[Event]) -> Vec<String> {
     let mut open: HashMap<String, String> = HashMap::new();
     let (mut made, mut before) = (Vec::new(), Vec::new());
     let mut again = Vec::new();
@@ -137,7 +137,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_agent_ends_and_repeats_nothing(
+    fn every_agent_run_ends_without_repeated_calls(
         seed: u64,
         cmd: bool,
         retries in 0_usize..3,
@@ -153,7 +153,7 @@ proptest! {
         driver.stop = stop.map(|at| (at, late));
         driver.run();
         prop_assert_eq!(repeated(&driver.log), Vec::<String>::new());
-        prop_assert_eq!(made_again(&driver.log), Vec::<String>::new());
+        prop_assert_eq!(repeated_calls(&driver.log), Vec::<String>::new());
         for messages in requests(&driver) {
             prop_assert!(is_whole(messages), "{messages:#?}");
         }
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn the_model_is_asked_so_often_and_no_more(seed: u64, cmd: bool, rejections in 0_usize..3) {
+    fn model_requests_stay_within_the_limit(seed: u64, cmd: bool, rejections in 0_usize..3) {
         let mut driver = driver(seed, cmd);
         driver.rejections = rejected(rejections);
         driver.run();
@@ -177,7 +177,7 @@ proptest! {
 
     /// All agents of a run share `max_calls`, including those that work at the same time.
     #[test]
-    fn a_run_begins_no_more_calls_than_it_may(
+    fn tool_calls_stay_within_the_limit(
         seed: u64,
         cmd: bool,
         late: bool,
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_ends_does_not_matter(seed: u64, cmd: bool, retries in 0_usize..2) {
+    fn the_order_of_results_does_not_matter(seed: u64, cmd: bool, retries in 0_usize..2) {
         let [first, last] = [false, true].map(|late| {
             let mut driver = driver(seed, cmd);
             // Which reply exceeds a shared limit depends on their order.
@@ -223,7 +223,7 @@ proptest! {
 
     /// Decisions follow from the stored events: from any point of the log, the same events come next.
     #[test]
-    fn any_prefix_goes_on_as_it_did(
+    fn every_prefix_of_the_log_replays_to_the_same_decisions(
         seed: u64,
         cmd: bool,
         retries in 0_usize..2,
@@ -243,7 +243,7 @@ proptest! {
     /// A log in which events are missing, doubled or misplaced is read or refused; a machine that was read
     /// can be driven on.
     #[test]
-    fn damaged_logs_do_no_harm(
+    fn damaged_logs_do_not_panic(
         seed: u64,
         cmd: bool,
         damage in prop::collection::vec((0_u8..3, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),

@@ -18,7 +18,7 @@ pub(crate) fn run(driver: &Driver) -> String {
     for agent in agents {
         out += &format!("\n--- messages {agent}\n");
         for message in driver.machine.messages(&agent) {
-            out += &said(&message);
+            out += &show_message(&message);
         }
     }
     out += "\n--- requests\n";
@@ -146,7 +146,7 @@ fn failed(failure: &Failure) -> String {
     text
 }
 
-fn said(message: &Message) -> String {
+fn show_message(message: &Message) -> String {
     let (who, text) = match message {
         Message::User { text } => ("user".to_owned(), text.clone()),
         Message::Assistant { text, calls, .. } => {

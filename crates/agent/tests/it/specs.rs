@@ -4,7 +4,7 @@ use deft_agent::prompt::{dispatch_agent, get_skill, is_read_only, use_skill};
 use serde_json::json;
 
 #[test]
-fn specs_are_as_providers_want_them() {
+fn tool_specs_follow_the_rules_of_providers() {
     let agents: Vec<(String, String)> = (0..60)
         .map(|at| (format!("a{at}"), format!("agent {at}\nand more")))
         .collect();
@@ -21,7 +21,7 @@ fn specs_are_as_providers_want_them() {
 }
 
 #[test]
-fn agents_there_are_stand_in_the_description() {
+fn the_description_lists_the_available_agents() {
     let none = dispatch_agent([]).description;
     assert!(!none.contains("Available agents"), "{none}");
     let two = dispatch_agent([("writer", "Writes letters."), ("reader", "")]).description;
@@ -35,7 +35,7 @@ fn agents_there_are_stand_in_the_description() {
 }
 
 #[test]
-fn what_only_reads_may_be_used_directly() {
+fn read_only_tools_may_be_used_directly() {
     let cases = [
         ("tasks.search", None, true),
         ("tasks.get", None, true),

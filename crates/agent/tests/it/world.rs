@@ -73,7 +73,7 @@ impl World {
                 let unable = self.unable.get_mut(&dispatch.agent_id);
                 match unable.and_then(VecDeque::pop_front) {
                     Some(failure) => machine.unable(agent, failure),
-                    None => machine.began(agent, sent_out(setup, dispatch)),
+                    None => machine.began(agent, dispatched_setup(setup, dispatch)),
                 }
             }
         }
@@ -118,7 +118,7 @@ fn by_chance(chance: &mut Chance, machine: &Machine, setup: &Setup, request: &Re
         } => machine.answer_event(agent, *turn, *call, by_ann(chance.yes(seed))),
         Request::Prepare { agent, dispatch } => match chance.unable(seed) {
             Some(failure) => machine.unable(agent, failure),
-            None => machine.began(agent, sent_out(setup, dispatch)),
+            None => machine.began(agent, dispatched_setup(setup, dispatch)),
         },
     }
 }
@@ -132,7 +132,7 @@ fn by_ann(yes: bool) -> Reply {
 }
 
 /// Returns the setup of a dispatched agent, which has the tools of the agent above it.
-fn sent_out(setup: &Setup, dispatch: &Dispatch) -> Setup {
+fn dispatched_setup(setup: &Setup, dispatch: &Dispatch) -> Setup {
     Setup {
         agent: dispatch.agent_id.clone(),
         task: dispatch.mission.clone(),

@@ -15,7 +15,7 @@ use crate::Agents;
 use crate::options::DayBudget;
 
 /// Maximum nesting of runs that agents of other runs started.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// A limit, and the action when it is reached.
 pub(super) struct Bound {
@@ -75,7 +75,7 @@ impl Agents {
     pub async fn payers_above(&self, run: &RunRow) -> Result<Vec<Payer>, Error> {
         let mut payers = Vec::new();
         let mut run = run.clone();
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             let key = run.key.as_deref().filter(|_| run.cause == Cause::Agent);
             let Some((above, call)) = key.and_then(|key| key.split_once('/')) else {
                 break;
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_inside_the_steps_around_it() {
+    fn a_step_path_is_inside_its_enclosing_steps() {
         let cases = [
             ("outer/mind", "outer", true),
             ("outer~2/mind", "outer", true),

@@ -15,7 +15,7 @@ use super::bounds::Bound;
 use crate::Agents;
 
 /// The period from which the usual consumption of an agent is computed.
-const USUAL: SignedDuration = SignedDuration::from_hours(24);
+const USUAL_USAGE_PERIOD: SignedDuration = SignedDuration::from_hours(24);
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
@@ -49,7 +49,7 @@ struct ReachedLimit {
 
 impl ReachedLimit {
     /// Whether the limit is unchanged and of the same day.
-    fn still_holds(&self, bounds: &[Bound]) -> bool {
+    fn is_unchanged(&self, bounds: &[Bound]) -> bool {
         bounds.iter().any(|bound| {
             let limit = &bound.limit;
             (&limit.scope, limit.tokens, limit.micros) == (&self.scope, self.tokens, self.micros)
@@ -80,7 +80,7 @@ impl Agents {
         };
         let cause = self.cause(agent).await?;
         let lifts_itself = cause.limit.is_some();
-        if cause.limit.is_some_and(|limit| !limit.still_holds(bounds)) {
+        if cause.limit.is_some_and(|limit| !limit.is_unchanged(bounds)) {
             return Ok(None);
         }
         Ok(Some(AgentPause {
@@ -156,7 +156,9 @@ impl Agents {
     ) -> Result<Option<String>, Error> {
         let budgets = self.budgets();
         let rule = budgets.agents.get(agent).unwrap_or(&budgets.all);
-        let from = now.saturating_sub(USUAL).unwrap_or(Timestamp::MIN);
+        let from = now
+            .saturating_sub(USUAL_USAGE_PERIOD)
+            .unwrap_or(Timestamp::MIN);
         let usage = self.store().usage_since(agent, from).await?;
         let hour = now.saturating_sub(HOUR).unwrap_or(Timestamp::MIN);
         // Consumption before a person resumed the agent does not count again.
@@ -200,7 +202,7 @@ impl Agents {
             title: format!("agent {agent} is paused"),
             text: format!(
                 "agent `{agent}` is paused: {why}\n{}",
-                remedy(agent, cause.limit.is_some())
+                resume_hint(agent, cause.limit.is_some())
             ),
             skill: None,
             run: None,
@@ -266,11 +268,11 @@ fn paused_failure(agent: &str, pause: &AgentPause) -> Failure {
         why => format!(": {why}"),
     };
     let message = format!("agent `{agent}` is paused since {since}{why}");
-    Failure::new(FailureClass::Budget, message).hint(remedy(agent, *lifts_itself))
+    Failure::new(FailureClass::Budget, message).hint(resume_hint(agent, *lifts_itself))
 }
 
 /// Returns the hint on how the pause ends.
-fn remedy(agent: &str, lifts_itself: bool) -> String {
+fn resume_hint(agent: &str, lifts_itself: bool) -> String {
     if lifts_itself {
         "it resumes tomorrow, or after you raise the limit with `deft budget set`".to_owned()
     } else {

@@ -8,7 +8,7 @@ use super::style::Style;
 use super::wrap::Wrap;
 
 /// Maximum number of bytes between the halves of a mark. A live reader waits for at most this many.
-const REACH: usize = 300;
+const MAX_MARK_BYTES: usize = 300;
 
 /// Writes as much of a line as can be decided and returns how many bytes that is.
 pub(super) fn write(
@@ -96,8 +96,8 @@ enum InlineToken<'a> {
 }
 
 /// Returns the prefix of `text` that must contain the closing half of a mark.
-fn reach(text: &str) -> &str {
-    let mut end = text.len().min(REACH);
+fn closing_range(text: &str) -> &str {
+    let mut end = text.len().min(MAX_MARK_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -107,7 +107,7 @@ fn reach(text: &str) -> &str {
 /// Returns the token for a mark without a closing half: plain text if the half cannot follow any more,
 /// otherwise a wait for more text.
 fn unclosed_mark_token(text: &str, mark: usize, complete: bool) -> InlineToken<'_> {
-    if complete || text.len() >= REACH {
+    if complete || text.len() >= MAX_MARK_BYTES {
         InlineToken::Plain(mark)
     } else {
         InlineToken::Wait
@@ -120,7 +120,7 @@ fn code(rest: &str, complete: bool) -> InlineToken<'_> {
         return InlineToken::Wait;
     }
     let behind = &rest[mark..];
-    let within = reach(behind);
+    let within = closing_range(behind);
     let mut at = 0;
     while let Some(next) = within[at..].find('`') {
         let start = at + next;
@@ -155,7 +155,7 @@ fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> Inl
     if !opens {
         return InlineToken::Plain(length);
     }
-    let within = reach(behind);
+    let within = closing_range(behind);
     let mut at = 0;
     while let Some(next) = within[at..].find(mark) {
         let start = at + next;
@@ -183,7 +183,7 @@ fn emphasis(rest: &str, mark: char, before: Option<char>, complete: bool) -> Inl
 
 fn link(rest: &str, complete: bool) -> InlineToken<'_> {
     let behind = &rest[1..];
-    let Some(close) = reach(behind).find(']') else {
+    let Some(close) = closing_range(behind).find(']') else {
         return unclosed_mark_token(behind, 1, complete);
     };
     let Some(next) = behind[close + 1..].chars().next() else {
@@ -197,7 +197,7 @@ fn link(rest: &str, complete: bool) -> InlineToken<'_> {
         return InlineToken::Plain(1);
     }
     let target = &behind[close + 2..];
-    match reach(target).find(')') {
+    match closing_range(target).find(')') {
         Some(end) if !target[..end].contains(' ') => InlineToken::Link {
             label: &behind[..close],
             target: &target[..end],

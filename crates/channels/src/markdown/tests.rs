@@ -95,7 +95,7 @@ fn marks_become_styles() {
 }
 
 #[test]
-fn pieces_make_no_difference() {
+fn streamed_pieces_render_like_the_whole_text() {
     let long = format!(
         "a **{}** b [{}](u) `{}`\n",
         "x ".repeat(200),
@@ -200,7 +200,7 @@ fn a_table_is_held_until_it_ends() {
 }
 
 #[test]
-fn without_styles_the_text_is_as_it_was_written() {
+fn without_styles_the_text_is_unchanged() {
     let text = "# A\n\n- **b** `c`\n\n```sh\n  ls\n```\n| t |\n";
     assert_eq!(Renderer::whole(text, false, None), text);
     assert_eq!(
@@ -211,7 +211,7 @@ fn without_styles_the_text_is_as_it_was_written() {
 
 /// Words are written when they are complete, not at the end of the line.
 #[test]
-fn words_are_written_as_they_come() {
+fn words_are_written_as_they_arrive() {
     let mut renderer = Renderer::new(true, Some(80));
     let pieces = ["Hel", "lo wor", "ld, **bo", "ld** an", "d", " so\n"];
     let written: Vec<String> = pieces
@@ -226,7 +226,7 @@ fn words_are_written_as_they_come() {
 }
 
 #[test]
-fn plain_text_has_no_marks() {
+fn plain_text_has_no_markdown() {
     for (text, expected) in [
         ("**Hello**, `Ada`!", "Hello, Ada!\n"),
         (

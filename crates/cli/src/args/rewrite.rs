@@ -202,7 +202,7 @@ mod tests {
 
     /// A value after a flag that takes none shows that the flag was meant as an input of the same name.
     #[test]
-    fn a_flag_that_was_meant_as_an_input_is_found() {
+    fn a_flag_followed_by_a_value_is_reported_as_an_input() {
         for (given, expected) in [
             ("deft run g --json {}", Some("json")),
             ("deft run g --who x --yes now", Some("yes")),

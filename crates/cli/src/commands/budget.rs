@@ -49,7 +49,7 @@ fn show(view: &BudgetView, zone: &TimeZone, output: &Output) -> Done {
     output.table(&page(&view.scopes))?;
     for paused in &view.paused {
         output.prose(describe(paused, zone))?;
-        output.note(&format!("hint: {}", remedy(paused)));
+        output.note(&format!("hint: {}", resume_hint(paused)));
     }
     let all = view
         .scopes
@@ -81,7 +81,7 @@ fn describe(paused: &PausedAgent, zone: &TimeZone) -> String {
     format!("`{agent}` is paused since {since}, {until}: {reason}")
 }
 
-fn remedy(paused: &PausedAgent) -> String {
+fn resume_hint(paused: &PausedAgent) -> String {
     match paused.until {
         PauseEnd::Limit => "it resumes tomorrow, or after you raise the limit with `deft budget \
              set`"
@@ -177,7 +177,7 @@ mod tests {
 
     /// Pauses that end at an instant, and pauses that a person must end.
     #[test]
-    fn a_pause_says_what_ends_it() {
+    fn a_pause_shows_how_to_end_it() {
         let paused = |until| PausedAgent {
             agent: "scout".to_owned(),
             since: jiff::Timestamp::UNIX_EPOCH,
@@ -187,7 +187,11 @@ mod tests {
         let texts = [PauseEnd::Limit, PauseEnd::Resume].map(|until| {
             let paused = paused(until);
             let document = serde_json::to_value(&paused).unwrap();
-            (describe(&paused, &TimeZone::UTC), remedy(&paused), document)
+            (
+                describe(&paused, &TimeZone::UTC),
+                resume_hint(&paused),
+                document,
+            )
         });
         let begun = "`scout` is paused since 1970-01-01T00:00:00+00:00";
         let document = |until: &str| {
@@ -211,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_stand_beside_what_was_used() {
+    fn usage_is_shown_with_its_limit() {
         let used = |scope: SpendSubject, calls, tokens, cost| ScopeUsage {
             scope,
             calls,

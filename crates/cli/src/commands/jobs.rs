@@ -82,7 +82,7 @@ fn list(app: &App, extent: Extent, output: &Output) -> Done {
     if shown == 0 {
         output.note("no jobs");
     }
-    extent.say_rest(output, shown, || pages.count())?;
+    extent.note_omitted_rows(output, shown, || pages.count())?;
     Ok(ExitCode::SUCCESS)
 }
 

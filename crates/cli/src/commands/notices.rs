@@ -55,7 +55,7 @@ fn list(app: &App, dead: bool, extent: Extent, output: &Output) -> Done {
     if count == 0 {
         output.note("no notices");
     }
-    extent.say_rest(output, count, || pages.count())?;
+    extent.note_omitted_rows(output, count, || pages.count())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -230,7 +230,7 @@ fn inputs(args: &Run, skill: &PreparedSkill) -> Done<Object> {
     for pair in &args.inputs {
         let (name, value) = match pair.split_once('=') {
             Some((name, text)) => (name, skill.read_input(name, text)),
-            None => (pair.as_str(), switched_on(pair, &args.name, skill)?),
+            None => (pair.as_str(), switch_value(pair, &args.name, skill)?),
         };
         match given.iter_mut().find(|(known, _)| known == name) {
             Some((_, values)) => values.push(value),
@@ -249,7 +249,7 @@ fn inputs(args: &Run, skill: &PreparedSkill) -> Done<Object> {
 }
 
 /// Returns `true` for an input given without a value. Fails if the input is not a switch.
-fn switched_on(name: &str, skill_name: &str, skill: &PreparedSkill) -> Done<Value> {
+fn switch_value(name: &str, skill_name: &str, skill: &PreparedSkill) -> Done<Value> {
     let takes_value = |input: &InputName<'_>| input.name == name && !input.is_switch;
     if !skill.inputs().any(|input| takes_value(&input)) {
         return Ok(Value::Bool(true));

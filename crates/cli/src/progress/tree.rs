@@ -319,7 +319,7 @@ mod tests {
 
     /// 21:30 in New York is already the next day in UTC.
     #[test]
-    fn a_retry_is_announced_in_the_zone_of_the_reader() {
+    fn a_retry_time_is_in_the_zone_of_the_person() {
         let progress = Progress {
             path: "get".to_owned(),
             change: Change::Retries {

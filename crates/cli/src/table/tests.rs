@@ -45,7 +45,7 @@ run_01a1dfed18e173f3b94e  backup            error    by hand
 }
 
 #[test]
-fn texts_wrap_on_words_and_ids_keep_what_tells_them_apart() {
+fn texts_wrap_on_words_and_ids_keep_their_distinct_part() {
     let wanted = "\
 RUN               SKILL             OUTCOME  CAUSE     ABOUT
 run_01a1dfed18e0  morning-briefing  success  schedule  tells the day's meetings
@@ -56,7 +56,7 @@ run_01a1dfed18e1  backup            error    by hand
 }
 
 #[test]
-fn what_has_no_room_moves_below_its_row() {
+fn wide_cells_move_below_their_row() {
     let wanted = "\
 RUN               SKILL             OUTCOME
 run_01a1dfed18e0  morning-briefing  success
@@ -68,7 +68,7 @@ run_01a1dfed18e1  backup            error
 }
 
 #[test]
-fn a_very_long_name_breaks_its_own_row_only() {
+fn a_long_name_affects_only_its_own_row() {
     let long = "a-name-that-is-longer-than-half-of-the-line";
     let table = Table::new(
         [Column::keep("skill"), Column::keep("outcome")],
@@ -88,7 +88,7 @@ backup  error
 }
 
 #[test]
-fn colours_take_no_room_and_spaces_end_no_line() {
+fn colours_have_no_width_and_lines_have_no_trailing_spaces() {
     let table = Table::new(
         [Column::keep("outcome"), Column::keep("note")],
         [

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_sequences_are_used() {
+    fn only_known_escape_sequences_are_used() {
         let hostile = "\x1b[2Jx\u{9b}8m\u{202e}";
         let shown = "\\x1b[2Jx\\x9b8m\\u{202e}";
         assert_eq!(StyledText::from(hostile).as_str(), shown);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renderer_may_colour_and_nothing_else() {
+    fn a_renderer_may_only_use_colours() {
         for (given, shown) in [
             ("\x1b[1;31mred\x1b[0m\n", "\x1b[1;31mred\x1b[0m\n"),
             ("\x1b[2Jgone", "\\x1b[2Jgone"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_take_no_room() {
+    fn styles_have_no_width() {
         let text = StyledText::paint("31", "abcdef", true);
         assert_eq!(text.fit(10), text);
         assert_eq!(text.fit(4).as_str(), "\x1b[31mabc…\x1b[0m");

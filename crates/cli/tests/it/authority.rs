@@ -50,8 +50,8 @@ fn storing_a_skill_on_a_destructive_tool_asks_once() {
     ]);
     let world = home(&model, "[agent]\ntools = [\"*\"]\n\n");
     with_server(&world);
-    let came = deft(&world, &["chat", "-p", "wipe the old disk in five minutes"]);
-    assert_eq!(came.code, 5, "{came:?}");
+    let output = deft(&world, &["chat", "-p", "wipe the old disk in five minutes"]);
+    assert_eq!(output.code, 5, "{output:?}");
     let listed = world.json(&["approvals", "list", "--json"]);
     let approval = &listed["approvals"][0];
     assert_eq!(
@@ -78,7 +78,7 @@ fn storing_a_skill_on_a_destructive_tool_asks_once() {
 }
 
 #[test]
-fn what_a_person_stores_fires_without_a_question() {
+fn skills_that_a_person_stores_run_without_a_question() {
     let world = home(&model([]), "");
     with_server(&world);
     let args = record().to_string();
@@ -98,15 +98,15 @@ fn what_a_person_stores_fires_without_a_question() {
 
 /// A program can do anything, so running one requires an approval.
 #[test]
-fn running_a_program_needs_a_yes() {
+fn running_a_program_needs_approval() {
     let model = model([
         ModelAnswer::call("shell_run", json!({ "command": ["touch", "made"] })),
         ModelAnswer::text("Made."),
     ]);
     let config = "[agent]\ntools = [\"*\"]\n\n[tools.shell]\nenabled = true\n\n";
     let world = home(&model, config);
-    let came = deft(&world, &["chat", "-p", "make the file"]);
-    assert_eq!(came.code, 5, "{came:?}");
+    let output = deft(&world, &["chat", "-p", "make the file"]);
+    assert_eq!(output.code, 5, "{output:?}");
     let listed = world.json(&["approvals", "list", "--json"]);
     let approval = &listed["approvals"][0];
     assert_eq!(

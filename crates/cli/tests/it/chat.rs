@@ -3,7 +3,7 @@
 use crate::support::World;
 
 #[test]
-fn without_a_model_there_is_a_way_to_get_one() {
+fn without_a_model_the_hint_names_setup() {
     let world = World::new();
     for args in [&["chat"][..], &["chat", "-p", "hello"]] {
         insta::allow_duplicates! {
@@ -15,7 +15,7 @@ fn without_a_model_there_is_a_way_to_get_one() {
 }
 
 #[test]
-fn flags_that_exclude_each_other_are_told() {
+fn conflicting_flags_are_usage_errors() {
     let world = World::new();
     for args in [
         &["chat", "--key", "k"][..],
@@ -29,7 +29,7 @@ fn flags_that_exclude_each_other_are_told() {
 }
 
 #[test]
-fn limits_are_kept_in_the_configuration() {
+fn limits_are_stored_in_the_configuration() {
     let world = World::new();
     world.write(
         "home/config.toml",

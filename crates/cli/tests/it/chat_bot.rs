@@ -46,12 +46,12 @@ fn latest_notice(world: &World) -> Value {
     all["notices"].get(0).cloned().unwrap_or_default()
 }
 
-fn last_said(request: &Value) -> String {
+fn last_message(request: &Value) -> String {
     messages(request).pop().unwrap().1
 }
 
 #[test]
-fn those_who_may_are_answered() {
+fn only_allowed_people_are_answered() {
     let (bot, gate) = (BotApi::start(), Gate::default());
     let model = model([
         ModelAnswer::text("**Hello**, Ada!").gate(1, &gate),
@@ -76,12 +76,12 @@ fn those_who_may_are_answered() {
     assert!(!log.contains(&bot.token), "the token is nobody's business");
     let asked = model.requests();
     assert_eq!(asked.len(), 2);
-    let said: Vec<String> = messages(&asked[1])
+    let prompt: Vec<String> = messages(&asked[1])
         .into_iter()
         .filter(|(role, _)| role != "system")
         .map(|(_, text)| text)
         .collect();
-    assert_eq!(said, ["Hi", "**Hello**, Ada!", "What did I say?"]);
+    assert_eq!(prompt, ["Hi", "**Hello**, Ada!", "What did I say?"]);
     let kept = world.json(&["chat", "list", "--channel", "telegram:4711", "--json"]);
     assert_eq!(kept["conversations"].as_array().unwrap().len(), 1);
 }
@@ -98,10 +98,10 @@ fn commands_are_answered_in_their_order() {
     }
     bot.until_called("sendMessage", commands.len());
     daemon.stop();
-    let said = texts(&bot, ADA);
-    assert_eq!((&said[0], &said[2]), (&said[4], &said[5]), "{said:?}");
-    assert!(said[0].contains("since the last restart"), "{said:?}");
-    assert_ne!(said[1], said[2]);
+    let sent = texts(&bot, ADA);
+    assert_eq!((&sent[0], &sent[2]), (&sent[4], &sent[5]), "{sent:?}");
+    assert!(sent[0].contains("since the last restart"), "{sent:?}");
+    assert_ne!(sent[1], sent[2]);
 }
 
 /// An approval is answered by a button, also if deft restarts in between.
@@ -125,20 +125,20 @@ fn a_question_is_answered_by_a_button() {
         }
         bot.press(ADA, 1, button["callback_data"].as_str().unwrap());
         wait_for("the answer", || {
-            let said = texts(&bot, ADA);
-            let there = |text: &str| said.iter().any(|one| one == text);
+            let sent = texts(&bot, ADA);
+            let there = |text: &str| sent.iter().any(|one| one == text);
             (there("They know.") && there("All hands!")).then_some(())
         });
         let edited = bot.until_called("editMessageText", 1);
         let shown = edited[0]["text"].as_str().unwrap();
         assert!(shown.contains("approved by"), "{shown}");
         daemon.stop();
-        let said = texts(&bot, ADA);
-        let times = |text: &str| said.iter().filter(|one| *one == text).count();
+        let sent = texts(&bot, ADA);
+        let times = |text: &str| sent.iter().filter(|one| *one == text).count();
         assert_eq!(
             (times("All hands!"), times("They know.")),
             (1, 1),
-            "{said:?}"
+            "{sent:?}"
         );
         assert_eq!(model.requests().len(), 2, "restart {restart}");
     }
@@ -146,7 +146,7 @@ fn a_question_is_answered_by_a_button() {
 
 /// Covers a crash in the middle of an answer, and a message that arrives while deft is not running.
 #[test]
-fn nothing_is_lost_and_nothing_answered_twice() {
+fn no_message_is_lost_or_answered_twice() {
     let bot = BotApi::start();
     let model = model([
         ModelAnswer::text("First."),
@@ -173,7 +173,7 @@ fn nothing_is_lost_and_nothing_answered_twice() {
     bot.until_called("getUpdates", seen + 1);
     daemon.stop();
     assert_eq!(texts(&bot, ADA), ["First.", "Second.", "Third."]);
-    let asked: Vec<String> = model.requests().iter().map(last_said).collect();
+    let asked: Vec<String> = model.requests().iter().map(last_message).collect();
     assert_eq!(asked, ["one", "two", "two", "three"]);
     assert_eq!(bot.unconfirmed_updates(), Vec::<i64>::new());
     assert_eq!(runs(&world, "chat").len(), 3);
@@ -182,7 +182,7 @@ fn nothing_is_lost_and_nothing_answered_twice() {
 /// The delivery of an answer fails, and deft crashes before it retries. The run has ended, so only the outbox
 /// has the answer.
 #[test]
-fn an_answer_that_did_not_arrive_survives_a_crash() {
+fn an_undelivered_answer_survives_a_crash() {
     let bot = BotApi::start();
     // Three messages; only the first one is delivered.
     let parts = ["a", "b", "c"].map(|letter| letter.repeat(4000));
@@ -192,8 +192,8 @@ fn an_answer_that_did_not_arrive_survives_a_crash() {
     let daemon = Daemon::start(&world);
     bot.write(ADA, "Tell me a story");
     let refused = wait_for("a refusal", || {
-        let told = latest_notice(&world);
-        told["error"].is_string().then_some(told)
+        let notice = latest_notice(&world);
+        notice["error"].is_string().then_some(notice)
     });
     assert_eq!(
         (&refused["notice"]["kind"], &refused["status"]),
@@ -204,8 +204,8 @@ fn an_answer_that_did_not_arrive_survives_a_crash() {
     assert_eq!(runs(&world, "chat")[0]["outcome"], "success");
     let daemon = Daemon::start(&world);
     wait_for("the receipt", || {
-        let told = latest_notice(&world);
-        (told["status"] == "sent").then_some(())
+        let notice = latest_notice(&world);
+        (notice["status"] == "sent").then_some(())
     });
     daemon.stop();
     let sent = texts(&bot, ADA);
@@ -218,7 +218,7 @@ fn an_answer_that_did_not_arrive_survives_a_crash() {
 /// After a restart deft sends a stored question whose delivery failed again, once, and it can be answered in
 /// the chat.
 #[test]
-fn a_question_that_did_not_arrive_survives_a_crash() {
+fn an_undelivered_question_survives_a_crash() {
     let bot = BotApi::start();
     bot.script_for("sendMessage", [BotAnswer::TooMany(1)]);
     let model = model([
@@ -229,8 +229,8 @@ fn a_question_that_did_not_arrive_survives_a_crash() {
     let daemon = Daemon::start(&world);
     bot.write(ADA, "Tell everybody");
     wait_for("a refusal", || {
-        let told = latest_notice(&world);
-        told["error"].is_string().then_some(())
+        let notice = latest_notice(&world);
+        notice["error"].is_string().then_some(())
     });
     daemon.kill();
     let daemon = Daemon::start(&world);
@@ -242,8 +242,11 @@ fn a_question_that_did_not_arrive_survives_a_crash() {
     let button = &question["reply_markup"]["inline_keyboard"][0][0];
     bot.press(ADA, 1, button["callback_data"].as_str().unwrap());
     wait_for("the answer", || {
-        let said = texts(&bot, ADA);
-        said.iter().any(|text| text == "They know.").then_some(())
+        let sent_texts = texts(&bot, ADA);
+        sent_texts
+            .iter()
+            .any(|text| text == "They know.")
+            .then_some(())
     });
     daemon.stop();
     let asked = bot.calls_of("sendMessage").into_iter();
@@ -253,7 +256,7 @@ fn a_question_that_did_not_arrive_survives_a_crash() {
 }
 
 #[test]
-fn another_model_is_asked_without_a_restart() {
+fn the_model_can_be_changed_without_a_restart() {
     let bot = BotApi::start();
     let old = model([ModelAnswer::text("From the old one.")]);
     let new = model([ModelAnswer::text("From the new one.")]);

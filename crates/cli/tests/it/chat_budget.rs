@@ -18,7 +18,7 @@ fn scope(world: &World, name: &str) -> Value {
 
 /// The budget is spent, a message is refused, the limit is raised, and the message is answered.
 #[test]
-fn a_spent_day_can_be_given_more() {
+fn a_spent_daily_budget_can_be_raised() {
     let model = model([
         ModelAnswer::text("Hello.").usage(12400, 0, 100),
         ModelAnswer::text("Hello again."),
@@ -60,17 +60,17 @@ fn a_spent_day_can_be_given_more() {
     limit("90000");
     let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
     assert_eq!(paused, json!([]), "a raised limit lifts it");
-    let came = deft(&world, &["chat", "-p", "Hi"]);
+    let output = deft(&world, &["chat", "-p", "Hi"]);
     assert_eq!(
-        (came.code, came.stdout.as_str()),
+        (output.code, output.stdout.as_str()),
         (0, "Hello again.\n"),
-        "{came:?}"
+        "{output:?}"
     );
     assert_eq!(scope(&world, "agent:thinker")["calls"], 2);
 }
 
 #[test]
-fn an_agent_that_uses_far_too_much_is_paused_and_let_go_on() {
+fn an_agent_with_a_usage_spike_is_paused_and_resumed() {
     let model = model([
         ModelAnswer::text("Hello.").usage(5400, 0, 100),
         ModelAnswer::text("Hello again."),
@@ -99,8 +99,12 @@ fn an_agent_that_uses_far_too_much_is_paused_and_let_go_on() {
         refused.stderr.contains("deft budget resume thinker"),
         "{refused:?}"
     );
-    let told = world.json(&["notices", "list", "--json"]);
-    assert_eq!(told["notices"].as_array().unwrap().len(), 1, "{told:#}");
+    let notices = world.json(&["notices", "list", "--json"]);
+    assert_eq!(
+        notices["notices"].as_array().unwrap().len(),
+        1,
+        "{notices:#}"
+    );
     let resume = ["budget", "resume", "thinker", "--json"];
     assert_eq!(
         world.json(&resume),
@@ -110,11 +114,11 @@ fn an_agent_that_uses_far_too_much_is_paused_and_let_go_on() {
         world.json(&resume),
         json!({"ok": true, "agent": "thinker", "was_paused": false})
     );
-    let came = deft(&world, &["chat", "-p", "Hi"]);
+    let output = deft(&world, &["chat", "-p", "Hi"]);
     assert_eq!(
-        (came.code, came.stdout.as_str()),
+        (output.code, output.stdout.as_str()),
         (0, "Hello again.\n"),
-        "{came:?}"
+        "{output:?}"
     );
 }
 
@@ -169,7 +173,7 @@ fn a_daemon_follows_a_raised_limit() {
 
 /// A run started by hand is skipped too, and the command prints the reason.
 #[test]
-fn a_run_that_cannot_be_paid_for_is_skipped_with_the_reason() {
+fn a_run_over_budget_is_skipped_with_the_reason() {
     let model = model([ModelAnswer::text("Said.").usage(5100, 0, 100)]);
     let world = home(&model, "");
     world.write("home/skills/spends/SKILL.md", SPENDS);
@@ -194,7 +198,7 @@ fn a_run_that_cannot_be_paid_for_is_skipped_with_the_reason() {
 }
 
 #[test]
-fn a_slot_on_a_spent_day_is_skipped_with_the_reason() {
+fn a_slot_after_the_daily_budget_is_spent_is_skipped_with_the_reason() {
     let model = model([ModelAnswer::text("Said.").usage(5400, 0, 100)]);
     let world = home(&model, "");
     world.write("home/skills/spends/SKILL.md", SPENDS);
@@ -219,7 +223,7 @@ fn a_slot_on_a_spent_day_is_skipped_with_the_reason() {
 
 /// Tokens reserved for a call in flight are not spent, so the next call waits for it.
 #[test]
-fn calls_under_way_pause_nobody() {
+fn reserved_tokens_do_not_pause_other_calls() {
     let gate = Gate::default();
     let model = model([
         ModelAnswer::text("One two three four").gate(3, &gate),
@@ -247,8 +251,12 @@ fn calls_under_way_pause_nobody() {
     });
     gate.open();
     for (child, expected) in [(first, "One two three four\n"), (second, "Five.\n")] {
-        let came = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&came.stdout), expected, "{came:?}");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            expected,
+            "{output:?}"
+        );
     }
     let paused = world.json(&["budget", "show", "--json"])["paused"].clone();
     assert_eq!(paused, json!([]));

@@ -8,18 +8,18 @@ use crate::support::World;
 
 /// Returns the approximate tokens of a request as deft counts them: three characters per token.
 fn tokens(request: &Value) -> usize {
-    let said: usize = messages(request).iter().map(|(_, text)| text.len()).sum();
+    let prompt: usize = messages(request).iter().map(|(_, text)| text.len()).sum();
     let tools = request["tools"].as_array().cloned().unwrap_or_default();
     let tools = tools.iter().map(|tool| {
         let function = &tool["function"];
         function["description"].as_str().unwrap().len() + function["parameters"].to_string().len()
     });
-    (said + tools.sum::<usize>()) / 3
+    (prompt + tools.sum::<usize>()) / 3
 }
 
 /// Results that exceed the context together with earlier messages do not end the answer.
 #[test]
-fn a_small_context_is_kept() {
+fn prompts_fit_a_small_context() {
     let model = model([
         ModelAnswer::call("skill", json!({"skill_name": "aaa-long"})),
         ModelAnswer::call("get_tool_catalog", json!({})),
@@ -32,11 +32,11 @@ fn a_small_context_is_kept() {
     let page = "---\nname: aaa-long\ndescription: Is long.\n---\n".to_owned();
     let page = page + &"A long page has many lines.\n".repeat(600);
     world.write("home/skills/aaa-long/SKILL.md", page);
-    let came = deft(&world, &["chat", "-p", "What can you do?"]);
+    let output = deft(&world, &["chat", "-p", "What can you do?"]);
     assert_eq!(
-        (came.code, came.stdout.as_str()),
+        (output.code, output.stdout.as_str()),
         (0, "That is a lot.\n"),
-        "{came:?}"
+        "{output:?}"
     );
     let asked = model.requests();
     assert_eq!(asked.len(), 3);
@@ -47,11 +47,15 @@ fn a_small_context_is_kept() {
         // The most needed tools are offered first, regardless of alphabetical order.
         assert_eq!(offered[..3], ["skill", "get_tool_catalog", "skill_run"]);
     }
-    let said = messages(&asked[2]);
+    let prompt = messages(&asked[2]);
     assert!(
-        said.iter()
+        prompt
+            .iter()
             .any(|(role, text)| role == "tool" && text.contains("[cut: ")),
-        "{said:#?}"
+        "{prompt:#?}"
     );
-    assert_eq!(said[1], ("user".to_owned(), "What can you do?".to_owned()));
+    assert_eq!(
+        prompt[1],
+        ("user".to_owned(), "What can you do?".to_owned())
+    );
 }

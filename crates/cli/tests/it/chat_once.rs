@@ -14,7 +14,7 @@ fn look() -> ModelAnswer {
 }
 
 /// A call with an effect.
-fn tell(text: &str) -> ModelAnswer {
+fn notify_call(text: &str) -> ModelAnswer {
     ModelAnswer::call("notify", json!({"message": text}))
 }
 
@@ -24,7 +24,7 @@ fn conversations(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn the_answer_is_all_that_goes_to_stdout() {
+fn only_the_answer_goes_to_stdout() {
     for (more, beside) in [(None, true), (Some("--quiet"), false)] {
         let model = model([
             look().with_text("Let me see."),
@@ -35,22 +35,22 @@ fn the_answer_is_all_that_goes_to_stdout() {
             .into_iter()
             .chain(more)
             .collect();
-        let came = deft(&world, &args);
+        let output = deft(&world, &args);
         assert_eq!(
-            (came.code, came.stdout.as_str()),
+            (output.code, output.stdout.as_str()),
             (0, "It is **noon**.\n"),
-            "{came:?}"
+            "{output:?}"
         );
-        let lines: Vec<&str> = came.stderr.lines().collect();
-        assert_eq!(lines.len(), usize::from(beside), "{came:?}");
+        let lines: Vec<&str> = output.stderr.lines().collect();
+        assert_eq!(lines.len(), usize::from(beside), "{output:?}");
         let call = |line: &&str| line.starts_with("⚙ time.now ✓ ");
-        assert!(lines.iter().all(call), "{came:?}");
+        assert!(lines.iter().all(call), "{output:?}");
         let asked = model.requests();
         assert_eq!(asked.len(), 2);
-        let said = messages(&asked[0]);
+        let prompt = messages(&asked[0]);
         let question = ("user".to_owned(), "What time is it?".to_owned());
-        assert_eq!(said.last(), Some(&question));
-        assert!(said[0].1.contains("No user is present"), "{said:?}");
+        assert_eq!(prompt.last(), Some(&question));
+        assert!(prompt[0].1.contains("No user is present"), "{prompt:?}");
         assert!(tools(&asked[0]).contains(&"time_now".to_owned()));
         let (role, result) = messages(&asked[1]).pop().unwrap();
         assert_eq!(role, "tool");
@@ -59,12 +59,12 @@ fn the_answer_is_all_that_goes_to_stdout() {
 }
 
 #[test]
-fn a_document_says_everything() {
+fn the_json_document_is_complete() {
     let model = model([look(), ModelAnswer::text("Noon.")]);
     let world = home(&model, "");
-    let came = deft(&world, &["chat", "-p", "What time is it?", "--json"]);
-    let mut answer = came.json();
-    assert_eq!((came.code, came.stderr.as_str()), (0, ""));
+    let output = deft(&world, &["chat", "-p", "What time is it?", "--json"]);
+    let mut answer = output.json();
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
     for id in ["conversation", "run"] {
         assert!(answer[id].take().as_str().is_some_and(|id| !id.is_empty()));
     }
@@ -84,7 +84,7 @@ fn a_document_says_everything() {
 }
 
 #[test]
-fn what_is_piped_in_is_said_too() {
+fn piped_input_is_part_of_the_message() {
     let model = model([ModelAnswer::text("Short."), ModelAnswer::text("Short.")]);
     let world = home(&model, "");
     let given = [
@@ -92,11 +92,11 @@ fn what_is_piped_in_is_said_too() {
         ("", "a long report"),
     ];
     for (text, _) in given {
-        let came = piped(&world, &["chat", "-p", text], "a long report\n");
+        let output = piped(&world, &["chat", "-p", text], "a long report\n");
         assert_eq!(
-            (came.code, came.stdout.as_str()),
+            (output.code, output.stdout.as_str()),
             (0, "Short.\n"),
-            "{came:?}"
+            "{output:?}"
         );
     }
     let asked = model.requests();
@@ -111,16 +111,16 @@ fn what_is_piped_in_is_said_too() {
 
 /// The approval is stored, and can be answered with another command.
 #[test]
-fn a_question_that_nobody_can_answer_waits() {
-    let model = model([tell("hello"), ModelAnswer::text("Sent.")]);
+fn a_question_without_a_person_stays_pending() {
+    let model = model([notify_call("hello"), ModelAnswer::text("Sent.")]);
     let world = home(
         &model,
         "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
     );
-    let came = deft(&world, &["chat", "-p", "Say hello", "--no-input", "--json"]);
-    let waiting = came.json();
+    let output = deft(&world, &["chat", "-p", "Say hello", "--no-input", "--json"]);
+    let waiting = output.json();
     assert_eq!(
-        (came.code, &waiting["status"], &waiting["outcome"]),
+        (output.code, &waiting["status"], &waiting["outcome"]),
         (5, &json!("waiting"), &Value::Null),
         "{waiting:#}"
     );
@@ -161,19 +161,19 @@ fn a_question_that_nobody_can_answer_waits() {
     assert_eq!(lines.last().unwrap(), "Sent.", "{lines:?}");
     let asked = |line: &&String| *line == "Say hello";
     assert_eq!(lines.iter().filter(asked).count(), 1, "{lines:?}");
-    let told = world.json(&["notices", "list", "--json"]);
-    assert_eq!(told["notices"].as_array().unwrap().len(), 1);
+    let notices = world.json(&["notices", "list", "--json"]);
+    assert_eq!(notices["notices"].as_array().unwrap().len(), 1);
 }
 
 /// A standing approval with a pattern covers only calls that match the pattern.
 #[test]
-fn calls_like_one_that_was_approved_are_made() {
+fn calls_like_an_approved_one_need_no_question() {
     let model = model([
-        tell("hello Ada"),
+        notify_call("hello Ada"),
         ModelAnswer::text("Ada knows."),
-        tell("hello Bob"),
+        notify_call("hello Bob"),
         ModelAnswer::text("Bob knows."),
-        tell("bye Bob"),
+        notify_call("bye Bob"),
     ]);
     let world = home(
         &model,
@@ -197,9 +197,9 @@ fn calls_like_one_that_was_approved_are_made() {
         (&["--always", "--allow", "whom=*"], "whom"),
     ];
     for (more, says) in refused {
-        let came = approve(more);
-        assert_eq!(came.code, 2, "{came:?}");
-        assert!(came.stderr.contains(says), "{came:?}");
+        let output = approve(more);
+        assert_eq!(output.code, 2, "{output:?}");
+        assert!(output.stderr.contains(says), "{output:?}");
     }
     let answered = approve(&["--always", "--allow", "message=hello *"]);
     assert_eq!(answered.code, 0, "{answered:?}");
@@ -220,7 +220,7 @@ fn calls_like_one_that_was_approved_are_made() {
 
 /// Ids of the same day have a common prefix.
 #[test]
-fn an_id_that_fits_several_conversations_names_them() {
+fn an_ambiguous_id_names_the_conversations() {
     let model = model([ModelAnswer::text("Hi."), ModelAnswer::text("Bye.")]);
     let world = home(&model, "");
     for text in ["Say hi", "Say bye"] {
@@ -228,16 +228,16 @@ fn an_id_that_fits_several_conversations_names_them() {
     }
     let listed = world.json(&["chat", "list", "--json"]);
     for command in ["show", "delete"] {
-        let came = deft(&world, &["chat", command, "conv_"]);
-        assert_eq!((came.code, came.stdout.as_str()), (2, ""), "{came:?}");
+        let output = deft(&world, &["chat", command, "conv_"]);
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output:?}");
         assert!(
-            came.stderr.contains("`conv_` matches 2 conversations"),
-            "{came:?}"
+            output.stderr.contains("`conv_` matches 2 conversations"),
+            "{output:?}"
         );
         for one in listed["conversations"].as_array().unwrap() {
             let (id, title) = (one["id"].as_str().unwrap(), one["title"].as_str().unwrap());
             let named = format!("{id} ({title})");
-            assert!(came.stderr.contains(&named), "{came:?}");
+            assert!(output.stderr.contains(&named), "{output:?}");
         }
     }
     let unknown = deft(&world, &["chat", "show", "conv_x"]);
@@ -248,17 +248,17 @@ fn an_id_that_fits_several_conversations_names_them() {
 }
 
 #[test]
-fn yes_can_be_said_beforehand() {
-    let model = model([tell("hello"), ModelAnswer::text("Sent.")]);
+fn the_flag_yes_approves_calls() {
+    let model = model([notify_call("hello"), ModelAnswer::text("Sent.")]);
     let world = home(
         &model,
         "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"notify\"]\n",
     );
-    let came = deft(&world, &["chat", "-p", "Say hello", "--yes"]);
+    let output = deft(&world, &["chat", "-p", "Say hello", "--yes"]);
     assert_eq!(
-        (came.code, came.stdout.as_str()),
+        (output.code, output.stdout.as_str()),
         (0, "Sent.\n"),
-        "{came:?}"
+        "{output:?}"
     );
     // The call and who approved it can be inspected afterwards.
     let runs = world.json(&["runs", "list", "--chats", "--json"]);
@@ -273,18 +273,23 @@ fn yes_can_be_said_beforehand() {
 
 /// Limits of steps, repetitions and money have different messages but the same exit code.
 #[test]
-fn limits_have_a_code_of_their_own() {
+fn limits_have_a_separate_exit_code() {
     let spent = || ModelAnswer::text("Hello.").usage(5000, 0, 100);
     for (config, answers, class, words) in [
         (
             "[agent]\nmax_steps = 2\n",
-            vec![tell("a"), tell("b"), tell("c")],
+            vec![notify_call("a"), notify_call("b"), notify_call("c")],
             "limit",
             "2 ",
         ),
         (
             "",
-            vec![tell("a"), tell("a"), tell("a"), tell("a")],
+            vec![
+                notify_call("a"),
+                notify_call("a"),
+                notify_call("a"),
+                notify_call("a"),
+            ],
             "limit",
             "3 times with the same result",
         ),
@@ -303,11 +308,11 @@ fn limits_have_a_code_of_their_own() {
     ] {
         let model = model(answers);
         let world = home(&model, config);
-        let came = deft(&world, &["chat", "-p", "Go on", "--json"]);
-        let answer = came.json();
+        let output = deft(&world, &["chat", "-p", "Go on", "--json"]);
+        let answer = output.json();
         let error = &answer["error"];
         assert_eq!(
-            (came.code, &error["class"]),
+            (output.code, &error["class"]),
             (6, &json!(class)),
             "{answer:#}"
         );
@@ -317,7 +322,7 @@ fn limits_have_a_code_of_their_own() {
 }
 
 #[test]
-fn a_conversation_is_gone_on_with() {
+fn a_conversation_is_continued() {
     let model = model([
         look(),
         ModelAnswer::text("Noon."),
@@ -331,14 +336,14 @@ fn a_conversation_is_gone_on_with() {
     let second = deft(&world, &second).json();
     assert_eq!(second["conversation"], id);
     let asked = model.requests();
-    let said: Vec<(String, String)> = messages(&asked[2])
+    let prompt: Vec<(String, String)> = messages(&asked[2])
         .into_iter()
         .filter(|(role, _)| role == "user" || role == "assistant")
         .filter(|(_, text)| !text.is_empty())
         .collect();
     let line = |role: &str, text: &str| (role.to_owned(), text.to_owned());
     assert_eq!(
-        said,
+        prompt,
         [
             line("user", "What time is it?"),
             line("assistant", "Noon."),
@@ -379,14 +384,14 @@ fn conversations_are_kept_found_and_deleted() {
     let found = world.json(&["chat", "search", "invoi", "--json"]);
     assert_eq!(found["messages"], json!([]));
     for args in [["chat", "show", id], ["chat", "delete", id]] {
-        let came = deft(&world, &args);
-        assert_eq!(came.code, 2, "{came:?}");
-        assert!(came.stderr.contains("`deft chat list`"), "{came:?}");
+        let output = deft(&world, &args);
+        assert_eq!(output.code, 2, "{output:?}");
+        assert!(output.stderr.contains("`deft chat list`"), "{output:?}");
     }
 }
 
 #[test]
-fn nothing_is_asked_where_nothing_can_be_answered() {
+fn invalid_requests_do_not_reach_the_model() {
     let model = model([]);
     let world = home(&model, "");
     for args in [
@@ -394,9 +399,9 @@ fn nothing_is_asked_where_nothing_can_be_answered() {
         &["chat", "-p", "x", "--resume", "conv_nix", "--json"],
         &["chat", "-p", "x", "--resume", "--json"],
     ] {
-        let came = deft(&world, args);
-        assert_eq!(came.code, 2, "{came:?}");
-        assert!(came.json()["error"]["code"].is_string(), "{came:?}");
+        let output = deft(&world, args);
+        assert_eq!(output.code, 2, "{output:?}");
+        assert!(output.json()["error"]["code"].is_string(), "{output:?}");
     }
     let shown = deft(&world, &["chat", "-p", "What time is it?", "--show-prompt"]);
     assert_eq!(shown.code, 0, "{shown:?}");
@@ -415,17 +420,17 @@ fn nothing_is_asked_where_nothing_can_be_answered() {
 }
 
 /// Returns an address that nothing listens on.
-fn nowhere() -> String {
+fn unused_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())
 }
 
 #[test]
-fn a_model_that_cannot_be_asked_says_why() {
+fn an_unusable_model_is_reported_with_the_reason() {
     let whole = "[llm.main]\nprovider = \"openai\"\nmodel = \"x\"\n";
     for (config, class, message, hint) in [
         (
-            section(&nowhere()),
+            section(&unused_address()),
             "network",
             "127.0.0.1",
             "is the model server running, and is `base_url` right?",
@@ -445,15 +450,15 @@ fn a_model_that_cannot_be_asked_says_why() {
     ] {
         let world = crate::daemon::used_home();
         world.write("home/config.toml", &config);
-        let came = deft(&world, &["chat", "-p", "x", "--json"]);
-        let error = came.json()["error"].take();
+        let output = deft(&world, &["chat", "-p", "x", "--json"]);
+        let error = output.json()["error"].take();
         assert_eq!(
-            (came.code, &error["class"], &error["hint"]),
+            (output.code, &error["class"], &error["hint"]),
             (1, &json!(class), &json!(hint)),
             "{error:#}"
         );
-        let said = error["message"].as_str().unwrap();
-        assert!(said.contains(message), "{said}");
+        let text = error["message"].as_str().unwrap();
+        assert!(text.contains(message), "{text}");
         let people = deft(&world, &["chat", "-p", "x"]);
         assert_eq!((people.code, people.stdout.as_str()), (1, ""));
         assert!(
@@ -467,13 +472,13 @@ fn a_model_that_cannot_be_asked_says_why() {
 
 /// No message was sent, so no run failed.
 #[test]
-fn nobody_speaks_until_one_of_several_models_is_chosen() {
+fn several_models_without_a_default_are_an_error() {
     let model = model([]);
     let more = section(&model.url).replace("llm.main", "llm.other");
     let world = home(&model, &more);
-    let came = deft(&world, &["chat", "-p", "x"]);
-    assert_eq!((came.code, came.stdout.as_str()), (2, ""), "{came:?}");
-    assert!(came.stderr.contains("several models"), "{came:?}");
-    assert!(came.stderr.contains("hint: "), "{came:?}");
+    let output = deft(&world, &["chat", "-p", "x"]);
+    assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output:?}");
+    assert!(output.stderr.contains("several models"), "{output:?}");
+    assert!(output.stderr.contains("hint: "), "{output:?}");
     assert_eq!(crate::daemon::runs(&world, "chat").len(), 0);
 }

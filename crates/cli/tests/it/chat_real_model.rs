@@ -35,17 +35,17 @@ fn home(more: &str, metadata: &str, text: &str) -> World {
 
 /// Runs the skill and returns the exit code, the run, and its events.
 fn run(world: &World) -> (i32, Value, Vec<Value>) {
-    let came = deft(world, &["run", "small", "--json"]);
-    let run = came.json();
+    let output = deft(world, &["run", "small", "--json"]);
+    let run = output.json();
     let id = run["id"].as_str().unwrap();
     let logs = world.json(&["runs", "logs", id, "--json"]);
-    (came.code, run, logs["events"].as_array().unwrap().clone())
+    (output.code, run, logs["events"].as_array().unwrap().clone())
 }
 
 /// A required tool is called, if necessary by forcing the model; afterwards the step limit holds whatever the
 /// model does.
 #[test]
-fn a_real_model_calls_what_it_has_to() {
+fn a_real_model_calls_the_required_tool() {
     let world = home(
         "",
         "  required_tools: [time.now]\n  max_steps: 3\n  expect: {\"called\": [\"time.now\"]}\n",

@@ -27,7 +27,7 @@ fn store() -> ModelAnswer {
 
 /// S0.54: in a new home, a message that needs no tools has a small prompt.
 #[test]
-fn a_plain_question_costs_little() {
+fn a_plain_question_uses_few_tokens() {
     let world = World::new();
     world.write("home/config.toml", section("http://127.0.0.1:1"));
     world.json(&["init", "--yes", "--json"]);
@@ -48,7 +48,7 @@ fn a_plain_question_costs_little() {
 
 /// Uses a new home, whose default skills include the playbook for reminders.
 #[test]
-fn drink_water() {
+fn a_reminder_is_set_in_a_chat() {
     let bot = BotApi::start();
     let model = model([
         store(),
@@ -65,21 +65,21 @@ fn drink_water() {
         ),
     );
     let before = Timestamp::now();
-    let came = deft(
+    let output = deft(
         &world,
         &["chat", "-p", "Remind me in 5 minutes to drink water"],
     );
     assert_eq!(
-        (came.code, came.stdout.as_str()),
+        (output.code, output.stdout.as_str()),
         (0, "I will remind you in 5 minutes.\n"),
-        "{came:?}"
+        "{output:?}"
     );
     assert!(
-        came.stderr.contains("schedules do not run"),
-        "nobody is told that nothing would happen: {came:?}"
+        output.stderr.contains("schedules do not run"),
+        "nobody is told that nothing would happen: {output:?}"
     );
     let asked = model.requests();
-    assert_eq!(asked.len(), 2, "{came:?}");
+    assert_eq!(asked.len(), 2, "{output:?}");
     let prompt = asked[0]["messages"].to_string();
     assert!(
         prompt.contains("IN is once, EVERY repeats"),

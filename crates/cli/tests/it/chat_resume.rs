@@ -25,7 +25,7 @@ fn killed() -> (ModelServer, World, Gate) {
 }
 
 /// Returns the stored messages as pairs of role and text.
-fn kept(world: &World) -> Vec<(String, String)> {
+fn stored_messages(world: &World) -> Vec<(String, String)> {
     let all = world.json(&["chat", "show", "conv_", "--json"]);
     let lines = all["conversation"]["messages"].as_array().unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
@@ -47,7 +47,7 @@ fn in_order() -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_killed_chat_answers_what_it_was_asked_first() {
+fn a_killed_chat_first_answers_the_interrupted_message() {
     let (model, world, gate) = killed();
     let mut terminal = Terminal::start(&world, &["chat", "--resume"]);
     terminal.until("the answer to \"Tell me a story\" was interrupted; resuming it first");
@@ -59,7 +59,7 @@ fn a_killed_chat_answers_what_it_was_asked_first() {
     let (code, screen) = terminal.end();
     gate.open();
     assert_eq!(code, 0, "{screen}");
-    assert_eq!(kept(&world), in_order(), "{screen}");
+    assert_eq!(stored_messages(&world), in_order(), "{screen}");
     assert_eq!(messages(&model.requests()[2])[1..], in_order()[..3]);
     let outcomes: Vec<_> = runs(&world, "chat")
         .iter()
@@ -69,14 +69,14 @@ fn a_killed_chat_answers_what_it_was_asked_first() {
 }
 
 #[test]
-fn a_script_that_goes_on_keeps_the_order() {
+fn a_continued_script_keeps_the_order() {
     let (_model, world, gate) = killed();
-    let came = deft(
+    let output = deft(
         &world,
         &["chat", "--resume", "last", "-p", "Are you there?"],
     );
     gate.open();
-    assert_eq!((came.code, came.stdout.as_str()), (0, "Still here.\n"));
-    assert!(came.stderr.contains("was interrupted"), "{came:?}");
-    assert_eq!(kept(&world), in_order());
+    assert_eq!((output.code, output.stdout.as_str()), (0, "Still here.\n"));
+    assert!(output.stderr.contains("was interrupted"), "{output:?}");
+    assert_eq!(stored_messages(&world), in_order());
 }

@@ -101,7 +101,7 @@ fn a_line_shows_time_and_tokens() {
 
 /// A call of an unknown tool is refused; a tool on the shelf is described first.
 #[test]
-fn calls_that_are_not_made_are_shown() {
+fn declined_calls_are_shown() {
     for columns in WIDTHS {
         let model = model([
             ModelAnswer::call("rm_rf", json!({})),
@@ -126,7 +126,7 @@ const ASKS: &str = "[agent]\napprove = [\"notify\"]\ntools = [\"needed\", \"noti
 
 /// The arguments are shown as lines, `v` shows them in full, and `always` covers the next call.
 #[test]
-fn a_question_shows_what_would_be_done() {
+fn a_question_shows_the_call() {
     let text = format!(
         "First line\n{}\nlast line",
         "a long line of words ".repeat(8)
@@ -163,7 +163,7 @@ fn a_question_shows_what_would_be_done() {
 
 /// Each model has its own server, so the test can see which one was asked.
 #[test]
-fn another_model_answers() {
+fn the_model_can_be_switched() {
     for columns in WIDTHS {
         let first = model([ModelAnswer::text("From main.")]);
         let second = model([
@@ -186,16 +186,16 @@ fn another_model_answers() {
         insta::assert_snapshot!(format!("model_{columns}"), screen(&terminal));
         end(terminal);
         // The conversation continues: the other model gets the earlier messages.
-        let said = messages(&second.requests()[0]);
+        let prompt = messages(&second.requests()[0]);
         assert!(
-            said.iter().any(|(_, text)| text == "From main."),
-            "{said:?}"
+            prompt.iter().any(|(_, text)| text == "From main."),
+            "{prompt:?}"
         );
     }
 }
 
 #[test]
-fn the_last_exchange_can_be_taken_back() {
+fn the_last_exchange_can_be_undone() {
     for columns in WIDTHS {
         let model = model([
             ModelAnswer::text("Hello Ada."),
@@ -228,12 +228,15 @@ fn the_last_exchange_can_be_taken_back() {
         terminal.until_line("thinker>");
         end(terminal);
         let requests = model.requests();
-        let said = messages(requests.last().unwrap());
+        let prompt = messages(requests.last().unwrap());
         assert!(
-            said.iter().all(|(_, text)| !text.contains("Bob")),
-            "{said:?}"
+            prompt.iter().all(|(_, text)| !text.contains("Bob")),
+            "{prompt:?}"
         );
-        assert!(said.iter().any(|(_, text)| text == "I am Ada"), "{said:?}");
+        assert!(
+            prompt.iter().any(|(_, text)| text == "I am Ada"),
+            "{prompt:?}"
+        );
         assert_eq!(runs(&world, "chat").len(), 3, "the record of the run stays");
     }
 }
@@ -256,8 +259,8 @@ fn files_are_attached() {
         idle(&mut terminal);
         insta::assert_snapshot!(format!("attached_{columns}"), screen(&terminal));
         end(terminal);
-        let said = messages(&model.requests()[0]);
-        let (_, text) = said.last().unwrap();
+        let prompt = messages(&model.requests()[0]);
+        let (_, text) = prompt.last().unwrap();
         assert_eq!(
             text,
             "Sum up @report.txt for @ada\n\nFile `report.txt`:\n```\none\ntwo\n```"
@@ -267,7 +270,7 @@ fn files_are_attached() {
 
 /// A message that attaches a missing file is not sent, and the reason is shown.
 #[test]
-fn a_missing_file_is_told_and_nothing_is_sent() {
+fn a_missing_attachment_is_reported_and_nothing_is_sent() {
     let model = model([ModelAnswer::text("Fine.")]);
     let world = home(&model, "");
     world.write("cat.png", b"\x89PNG\r\n");

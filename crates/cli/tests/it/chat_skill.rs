@@ -34,7 +34,7 @@ fn herald(model: &deft_testkit::ModelServer) -> World {
 }
 
 #[test]
-fn the_tree_shows_what_the_agent_calls() {
+fn the_tree_shows_the_calls_of_the_agent() {
     let model = model(answers());
     let world = herald(&model);
     let mut terminal = Terminal::start(&world, &["run", "herald"]);
@@ -54,13 +54,13 @@ fn the_tree_shows_what_the_agent_calls() {
 }
 
 #[test]
-fn what_it_took_and_how_it_went_is_kept() {
+fn the_usage_and_outcome_of_an_agent_skill_are_stored() {
     let model = model(answers());
     let world = herald(&model);
-    let came = deft(&world, &["run", "herald", "--json"]);
-    let run = came.json();
+    let output = deft(&world, &["run", "herald", "--json"]);
+    let run = output.json();
     assert_eq!(
-        (came.code, &run["outcome"]),
+        (output.code, &run["outcome"]),
         (0, &json!("success")),
         "{run:#}"
     );
@@ -68,11 +68,12 @@ fn what_it_took_and_how_it_went_is_kept() {
     let asked = model.requests();
     let offered = tools(&asked[0]);
     assert_eq!(offered, ["time_now", "notify"]);
-    let said = messages(&asked[0]);
+    let prompt = messages(&asked[0]);
     assert!(
-        said.iter()
+        prompt
+            .iter()
             .any(|(_, text)| text.contains("then announce the hour")),
-        "{said:?}"
+        "{prompt:?}"
     );
     let id = run["id"].as_str().unwrap();
     let shown = world.json(&["runs", "show", id, "--json"]);
@@ -94,7 +95,7 @@ fn what_it_took_and_how_it_went_is_kept() {
 
 /// A tool that the skill does not list is refused, and the person sees it.
 #[test]
-fn a_tool_that_was_not_named_is_refused() {
+fn an_unlisted_tool_is_refused() {
     let model = model([
         ModelAnswer::call("memory_list_skills", json!({})),
         ModelAnswer::text("Never mind."),
@@ -102,12 +103,12 @@ fn a_tool_that_was_not_named_is_refused() {
         ModelAnswer::text("Never mind."),
     ]);
     let world = herald(&model);
-    let came = deft(&world, &["run", "herald"]);
+    let output = deft(&world, &["run", "herald"]);
     // The required tool was not called.
-    assert_eq!(came.code, 1, "{came:?}");
+    assert_eq!(output.code, 1, "{output:?}");
     assert!(
-        came.stderr.contains("! memory_list_skills  refused: "),
-        "{came:?}"
+        output.stderr.contains("! memory_list_skills  refused: "),
+        "{output:?}"
     );
     let id = runs(&world, "herald")[0]["id"].as_str().unwrap().to_owned();
     let story = deft(&world, &["runs", "logs", &id]).stdout;
@@ -117,7 +118,7 @@ fn a_tool_that_was_not_named_is_refused() {
 
 /// S2.18: a chat uses the last good revision of skills with broken files, and notes it in one line.
 #[test]
-fn a_broken_skill_is_used_as_it_was() {
+fn the_last_good_revision_of_a_broken_skill_is_used() {
     let hello = || ModelAnswer::text("Hello.");
     let server = model([hello(), hello()]);
     let world = home(&server, "");
@@ -128,12 +129,12 @@ fn a_broken_skill_is_used_as_it_was() {
         "home/skills/greet/SKILL.md",
         skill.replace("people.\n---", "people.\n"),
     );
-    let came = deft(&world, &["chat", "-p", "Hi"]);
-    assert_eq!(came.code, 0, "{came:?}");
+    let output = deft(&world, &["chat", "-p", "Hi"]);
+    assert_eq!(output.code, 0, "{output:?}");
     let warning =
         "warning: the file of `greet` has errors; its last good version is in use; hint: ";
-    assert!(came.stderr.starts_with(warning), "{came:?}");
-    assert_eq!(came.stderr.lines().count(), 1, "{came:?}");
+    assert!(output.stderr.starts_with(warning), "{output:?}");
+    assert_eq!(output.stderr.lines().count(), 1, "{output:?}");
     let prompt = deft(&world, &["chat", "--show-prompt", "-p", "Hi", "--json"]);
     assert!(prompt.stdout.contains("Greets people."), "{prompt:?}");
 }

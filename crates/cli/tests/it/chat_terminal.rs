@@ -21,7 +21,7 @@ fn idle(terminal: &mut Terminal) {
 }
 
 #[test]
-fn an_answer_is_written_as_it_comes() {
+fn an_answer_is_streamed() {
     let gate = Gate::default();
     let model = model([
         ModelAnswer::call("time_now", json!({})),
@@ -76,7 +76,7 @@ fn an_answer_is_written_as_it_comes() {
 }
 
 #[test]
-fn a_question_is_asked_where_one_is() {
+fn a_question_is_asked_at_the_terminal() {
     for (typed, sent) in [("y\r", 1), ("n\r", 0)] {
         let model = model([
             ModelAnswer::call("notify", json!({"message": "hello"})),
@@ -94,11 +94,11 @@ fn a_question_is_asked_where_one_is() {
         terminal.keys("/quit\r");
         let (code, screen) = terminal.end();
         assert_eq!(code, 0, "{screen}");
-        let told = world.json(&["notices", "list", "--json"]);
+        let notices = world.json(&["notices", "list", "--json"]);
         assert_eq!(
-            told["notices"].as_array().unwrap().len(),
+            notices["notices"].as_array().unwrap().len(),
             sent,
-            "{told:#}\n{screen}"
+            "{notices:#}\n{screen}"
         );
     }
 }
@@ -129,10 +129,10 @@ fn ctrl_c_stops_an_answer_and_not_the_chat() {
         .collect();
     assert_eq!(outcomes, ["success", "cancelled"], "{screen}");
     // The message is kept although its answer was cancelled.
-    let said = messages(&model.requests()[1]);
+    let prompt = messages(&model.requests()[1]);
     assert!(
-        said.iter().any(|(_, text)| text == "Tell me a story"),
-        "{said:?}"
+        prompt.iter().any(|(_, text)| text == "Tell me a story"),
+        "{prompt:?}"
     );
 }
 
@@ -162,8 +162,8 @@ fn ctrl_c_at_a_question_stops_the_answer() {
         .map(|run| run["outcome"].clone())
         .collect();
     assert_eq!(outcomes, [json!("success"), json!("cancelled")], "{screen}");
-    let told = world.json(&["notices", "list", "--json"]);
-    assert_eq!(told["notices"], json!([]), "{screen}");
+    let notices = world.json(&["notices", "list", "--json"]);
+    assert_eq!(notices["notices"], json!([]), "{screen}");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn commands_are_answered_without_a_model() {
 
 /// Control sequences in text and in the arguments of a call: window title, colours, clearing the screen.
 #[test]
-fn nothing_that_a_model_writes_commands_the_terminal() {
+fn escape_sequences_of_a_model_are_made_visible() {
     let evil = "\x1b]0;owned\x07 \x1b[31;5mred\x1b[0m \x1b[2J\u{9b}32m \x1bPq\x1b\\ over";
     let model = model([
         ModelAnswer::call("notify", json!({"message": evil})).with_text(evil),
@@ -236,7 +236,7 @@ fn nothing_that_a_model_writes_commands_the_terminal() {
 
 /// The chat process itself delivers the message, without ending the chat.
 #[test]
-fn a_message_to_people_is_sent_while_the_chat_is_open() {
+fn notices_are_sent_while_a_chat_is_open() {
     let model = model([
         ModelAnswer::call("notify", json!({"message": "hello from here"})),
         ModelAnswer::text("It is on its way."),
@@ -247,8 +247,8 @@ fn a_message_to_people_is_sent_while_the_chat_is_open() {
     terminal.until("notice: ").until("hello from here");
     idle(&mut terminal);
     wait_for("the notice", || {
-        let told = world.json(&["notices", "list", "--json"]);
-        (told["notices"][0]["status"] == "sent").then_some(())
+        let notices = world.json(&["notices", "list", "--json"]);
+        (notices["notices"][0]["status"] == "sent").then_some(())
     });
     terminal.keys("/quit\r");
     let (code, screen) = terminal.end();

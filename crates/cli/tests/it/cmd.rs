@@ -33,7 +33,7 @@ fn help_shows_the_page() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn invalid_commands_are_explained() {
     let world = world();
     insta::assert_snapshot!(world.run(&["cmd", "email.send --to bob"]));
     insta::assert_snapshot!(world.run(&["cmd", "email.sned --to bob"]));
@@ -93,7 +93,7 @@ fn errors_are_not_data() {
 const ECHO: &str = "---\nname: notes.search\ndescription: Looks\nhandler: skill:look\n---\n\n# notes.search\n\n## Flags\n\n--n      How many (required)\n--sort   Sort by: date, name (default: date)\n";
 const LOOK: &str = "name: look\ndescription: Looks\ninputs:\n  - {name: n, type: integer, required: true}\n  - {name: sort, type: string, required: true}\nsteps:\n  - id: a\n    compute: |\n      result = {'n': inputs['n'] + 1, 'sort': inputs['sort']}\noutputs:\n  n: \"{{ a.n }}\"\n  sort: \"{{ a.sort }}\"\n";
 
-fn looking() -> World {
+fn world_with_search() -> World {
     let world = World::new();
     world
         .write("home/skills/notes/search.md", ECHO)
@@ -104,7 +104,7 @@ fn looking() -> World {
 /// S2.44, S2.48: error codes are kept in batches, and each result names its command.
 #[test]
 fn a_batch_has_codes_and_commands() {
-    let world = looking();
+    let world = world_with_search();
     let lines = "notes.search\nnotes.search --n many\nnotes.search --n 1 --sort size\n\
                  notes.search --m 1\nnotes.serch --n 1\nnotes.search --n 1 | cat\nnotes.search --n 1";
     let document = world.json(&["cmd", lines, "--json"]);
@@ -143,7 +143,7 @@ fn a_batch_has_codes_and_commands() {
 /// S2.50: a call in JSON is equivalent to the command line, and help runs nothing.
 #[test]
 fn a_call_in_json_is_a_command() {
-    let world = looking();
+    let world = world_with_search();
     let by_line = world.json(&["cmd", "notes.search --n 1", "--json"]);
     let call = r#"{"skill": "notes.search", "arguments": {"n": 1}}"#;
     let by_call = world.json(&["cmd", call, "--json"]);
@@ -171,8 +171,8 @@ fn a_call_in_json_is_a_command() {
 
 /// S2.50: the tools for workflows and programs resolve commands like `deft cmd`.
 #[test]
-fn tools_resolve_commands_alike() {
-    let world = looking();
+fn tools_and_the_command_line_resolve_commands_alike() {
+    let world = world_with_search();
     let call = |tool: &str, args: serde_json::Value| {
         world.json(&["tools", "call", tool, "--args", &args.to_string(), "--json"])
     };
@@ -228,7 +228,7 @@ fn a_page_is_filled() {
 
 /// S2.31: a page shows that its handler is missing, and its command is refused with a code.
 #[test]
-fn a_missing_handler_is_told() {
+fn a_missing_handler_is_reported() {
     let world = World::new();
     let page = |handler: &str| PAGE.replace("tags:", &format!("handler: {handler}\ntags:"));
     world
@@ -261,7 +261,7 @@ fn a_missing_handler_is_told() {
 /// `validate` shows the problem.
 #[test]
 fn a_broken_edit_leaves_the_last_good_revision() {
-    let world = looking();
+    let world = world_with_search();
     let good = world.json(&["cmd", "notes.search --n 1", "--json"]);
     world
         .write("home/skills/look.yaml", LOOK.replace("steps:", "stps:"))

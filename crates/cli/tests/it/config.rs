@@ -14,7 +14,7 @@ fn world() -> World {
 }
 
 #[test]
-fn show_says_where_values_come_from() {
+fn show_prints_the_origin_of_values() {
     let world = world();
     insta::assert_snapshot!(world.run(&["config", "show", "--origin"]));
     let mut command = world.command(&["config", "show", "--json"]);
@@ -69,7 +69,7 @@ fn set_keeps_comments_and_order() {
 }
 
 #[test]
-fn set_refuses_what_would_break_the_file() {
+fn set_refuses_values_that_would_break_the_file() {
     let world = world();
     insta::assert_snapshot!(world.run(&["config", "set", "time.zone", "Berln"]));
     insta::assert_snapshot!(world.run(&["config", "set", "time.zoen", "UTC"]));
@@ -82,7 +82,7 @@ fn set_refuses_what_would_break_the_file() {
 
 /// Existing errors in the file do not block other changes.
 #[test]
-fn set_mends_a_broken_file() {
+fn set_repairs_a_broken_file() {
     let world = World::new();
     world.write("home/config.toml", "[time]\nzone = 3\n\n[skils]\n");
     assert_eq!(world.code(&["tick"]), 2);
@@ -91,7 +91,7 @@ fn set_mends_a_broken_file() {
 }
 
 #[test]
-fn the_first_set_makes_a_home_for_its_owner() {
+fn the_first_set_creates_a_private_home() {
     let world = World::new();
     assert_eq!(world.code(&["config", "set", "time.zoen", "UTC"]), 2);
     assert!(!world.path("home").exists());
@@ -109,7 +109,7 @@ fn the_first_set_makes_a_home_for_its_owner() {
 }
 
 #[test]
-fn changes_at_once_are_all_kept() {
+fn concurrent_changes_are_all_kept() {
     let world = World::new();
     world.write("home/config.toml", "");
     let keys = ["lease", "park_after", "tool_timeout", "run_timeout"];
@@ -168,7 +168,7 @@ fn the_schema_knows_every_section() {
 
 /// With an error in the file, commands that only read still work, and other commands refuse.
 #[test]
-fn reading_goes_on_with_a_broken_file() {
+fn read_commands_work_with_a_broken_file() {
     let world = World::new();
     world.write("home/skills/report.yaml", crate::support::WORKFLOW);
     assert_eq!(world.code(&["run", "report"]), 0);

@@ -36,7 +36,7 @@ const SLOW: &str = "name: slow\ndescription: Takes its time\nsteps:\n  - {id: a,
 /// After a daemon is killed and another one starts, the log, `runs show` and its JSON report the
 /// interruption.
 #[test]
-fn an_interrupted_run_says_so() {
+fn an_interrupted_crash_demo_is_reported() {
     let world = World::new();
     world.write("home/skills/slow.yaml", SLOW);
     let first = Daemon::start(&world);

@@ -33,7 +33,7 @@ fn seeded() -> World {
 
 /// Every file in the folder is also in the binary's list.
 #[test]
-fn every_file_is_in_the_binary() {
+fn every_default_file_is_in_the_binary() {
     let mut there = BTreeSet::new();
     files(&defaults(), &mut there);
     assert!(there.remove("README.md"));
@@ -49,7 +49,7 @@ fn every_file_is_in_the_binary() {
 }
 
 #[test]
-fn nothing_is_wrong_with_them() {
+fn the_defaults_are_valid() {
     let world = World::new();
     let folder = defaults().display().to_string();
     let skills = format!("{folder}/skills");
@@ -81,7 +81,7 @@ fn nothing_is_wrong_with_them() {
 /// S0.86 to S0.93: the schedules and the number of steps of the default skills, and that they wait for their
 /// tools.
 #[test]
-fn the_skills_of_the_seeds_are_as_the_seeds_say() {
+fn default_skills_equal_those_of_the_seeds() {
     let world = seeded();
     assert_eq!(world.code(&["tick"]), 0);
     let listed = world.json(&["schedule", "list", "--json"]);
@@ -121,7 +121,7 @@ fn the_skills_of_the_seeds_are_as_the_seeds_say() {
 
 /// S0.83: their tools are always available, but no model is called before a person enables them.
 #[test]
-fn the_skills_of_the_memory_wait_for_a_person() {
+fn memory_skills_are_disabled_until_a_person_enables_them() {
     let world = seeded();
     assert_eq!(world.code(&["tick"]), 0);
     let listed = world.json(&["schedule", "list", "--json"]);
@@ -161,7 +161,7 @@ fn the_skills_of_the_memory_wait_for_a_person() {
 
 /// S0.94: the playbooks exist under their names.
 #[test]
-fn the_playbooks_of_the_seeds_are_there() {
+fn the_playbooks_of_the_seeds_exist() {
     let world = seeded();
     let listed = world.json(&["skills", "list", "--json"]);
     let skills = listed["skills"].as_array().unwrap();

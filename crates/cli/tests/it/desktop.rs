@@ -99,7 +99,7 @@ fn other_channels_come_first() {
 
 /// If the default channel fails, messages are not queued; a configured channel is retried.
 #[test]
-fn a_desktop_that_fails_is_reported() {
+fn a_failed_desktop_notification_is_reported() {
     let world = used_home();
     with_program(&world, "#!/bin/sh\necho no bus >&2\nexit 3\n");
     assert!(
@@ -127,7 +127,7 @@ fn a_desktop_that_fails_is_reported() {
 /// Notices of the example stay on this host, whatever channel is configured, here an unreachable Telegram
 /// bot.
 #[test]
-fn the_example_stays_on_this_host_and_removes_itself() {
+fn the_example_is_local_and_deletes_itself() {
     let world = World::new();
     with_program(&world, NOTIFY_SEND);
     world.write(

@@ -43,7 +43,7 @@ fn expected(checks: &[(&str, &str)]) -> Vec<(String, String)> {
 
 /// `deft doctor` reports a missing home and does not create it.
 #[test]
-fn a_home_that_is_not_there_is_told_and_not_made() {
+fn a_missing_home_is_reported_and_not_created() {
     let world = World::new();
     let (code, found) = checks(&world, &[]);
     assert_eq!(code, 1);
@@ -68,7 +68,7 @@ fn a_home_that_is_not_there_is_told_and_not_made() {
 }
 
 #[test]
-fn init_puts_everything_in_order() {
+fn init_creates_a_healthy_home() {
     let world = World::new();
     let made = world.json(&["init", "--json"]);
     assert_eq!(
@@ -95,12 +95,12 @@ fn init_puts_everything_in_order() {
     assert_eq!(status("daemon.up"), Some("ok"));
     assert_eq!(status("store.open"), Some("ok"));
     assert_eq!(status("skills.waiting"), Some("note"));
-    let said = daemon.stop();
-    assert!(!said.contains("this home is new"), "{said}");
+    let output = daemon.stop();
+    assert!(!output.contains("this home is new"), "{output}");
 }
 
 #[test]
-fn what_is_wrong_has_a_remedy() {
+fn every_problem_has_a_hint() {
     let world = used_home();
     world
         .write(
@@ -147,7 +147,7 @@ fn what_is_wrong_has_a_remedy() {
 }
 
 #[test]
-fn a_local_model_that_does_not_answer_is_told() {
+fn an_unreachable_local_model_is_reported() {
     let world = used_home();
     let local =
         "[llm.near]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\n";
@@ -166,7 +166,7 @@ fn a_local_model_that_does_not_answer_is_told() {
 
 /// The configuration of a new home is readable only by its owner. Otherwise doctor reports and fixes it.
 #[test]
-fn a_configuration_that_others_can_read_is_told_and_mended() {
+fn a_readable_configuration_is_reported_and_fixed() {
     let world = World::new();
     assert_eq!(world.code(&["init"]), 0);
     let config = world.path("home/config.toml");
@@ -186,7 +186,7 @@ fn a_configuration_that_others_can_read_is_told_and_mended() {
 
 /// A money limit has no effect while the price of a model is unknown, and doctor reports this.
 #[test]
-fn money_without_prices_is_told() {
+fn a_money_budget_without_prices_is_reported() {
     let model =
         "[llm.near]\nprovider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\n";
     let limit = "[budget]\nusd_per_day = 0.5\n";
@@ -208,13 +208,13 @@ fn money_without_prices_is_told() {
     }
     let world = used_home();
     world.write("home/config.toml", model);
-    let said = world.run(&["budget", "set", "--usd-per-day", "0.5"]);
-    assert!(said.contains("`near` has no price"), "{said}");
+    let output = world.run(&["budget", "set", "--usd-per-day", "0.5"]);
+    assert!(output.contains("`near` has no price"), "{output}");
 }
 
 /// After a tick with a future time skills wait for that time, and doctor reports this.
 #[test]
-fn skills_that_wait_for_a_time_long_to_come_are_told() {
+fn skills_with_a_distant_slot_are_reported() {
     let world = World::new();
     let hourly = WORKFLOW.replace("0 8 * * 1-5", "0 * * * *");
     world.write("home/skills/report.yaml", hourly);

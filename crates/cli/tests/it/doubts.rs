@@ -12,7 +12,7 @@ fn found<'a>(document: &'a Value, id: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
+fn a_name_clash_of_file_and_record_is_reported() {
     let world = World::new();
     store(&world, &reminder("Report", &json!({"interval_minutes": 5})));
     world.write("home/skills/report.yaml", WORKFLOW);
@@ -60,8 +60,8 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let said = "a file and a record have the same name";
-    assert!(lines.iter().any(|line| line["message"] == said), "{log}");
+    let message = "a file and a record have the same name";
+    assert!(lines.iter().any(|line| line["message"] == message), "{log}");
 
     let refused = world.run(&["skills", "delete", "report"]);
     assert!(refused.starts_with("exit 2"), "{refused}");
@@ -76,14 +76,14 @@ fn a_file_and_a_record_of_one_name_are_reported_and_not_confused() {
 }
 
 #[test]
-fn a_zone_without_a_name_is_told_of() {
+fn a_zone_without_a_name_is_reported() {
     let world = World::new();
     let rule = "CET-1CEST,M3.5.0,M10.5.0/3";
     let json = |args: &[&str]| -> Value {
         let output = world.command(args).env("TZ", rule).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap()
     };
-    let said = format!("`TZ` is `{rule}`, which is not a time zone: times are read in `");
+    let message = format!("`TZ` is `{rule}`, which is not a time zone: times are read in `");
     let daily = json!({"schedule": "every day at 9"});
     let daily = reminder("Daily", &daily).to_string();
     let stored = json(&[
@@ -97,14 +97,14 @@ fn a_zone_without_a_name_is_told_of() {
     let notes = stored["value"]["normalised"].as_array().unwrap();
     let doubts: Vec<_> = notes
         .iter()
-        .filter(|note| note.as_str().unwrap().starts_with(&said))
+        .filter(|note| note.as_str().unwrap().starts_with(&message))
         .collect();
     assert_eq!(doubts.len(), 1, "{stored:#}");
     let doctor = json(&["doctor", "--json"]);
     let zone = found(&doctor, "time.zone");
     assert_eq!(zone.len(), 1, "{doctor:#}");
     assert_eq!(zone[0]["status"], "bad");
-    assert!(zone[0]["message"].as_str().unwrap().starts_with(&said));
+    assert!(zone[0]["message"].as_str().unwrap().starts_with(&message));
     // With a configured zone there is no finding.
     world.write("home/config.toml", "[time]\nzone = \"Europe/Berlin\"\n");
     let doctor = json(&["doctor", "--json"]);
@@ -113,7 +113,7 @@ fn a_zone_without_a_name_is_told_of() {
 
 /// Before the first start a skill has no stored state, but commands find its file.
 #[test]
-fn a_file_that_nobody_has_looked_at_is_known() {
+fn a_skill_file_is_found_before_the_first_start() {
     let world = World::new();
     assert_eq!(world.code(&["init"]), 0);
     let shown = world.json(&["skills", "show", "email-processor", "--json"]);

@@ -99,7 +99,7 @@ fn skills_are_written_for_claude() {
 }
 
 #[test]
-fn a_folder_may_be_named() {
+fn export_accepts_a_folder() {
     let world = world();
     assert_eq!(
         world.code(&[
@@ -138,7 +138,7 @@ fn the_default_skills_pass_the_validator_of_the_open_format() {
 }
 
 #[test]
-fn a_mistyped_host_is_no_folder() {
+fn a_mistyped_host_is_not_taken_for_a_folder() {
     let world = crate::daemon::used_home();
     world.write("home/skills/greet/SKILL.md", crate::support::SKILL);
     let refused = world.json(&["export", "--to", "cluade", "--json"]);

@@ -14,7 +14,7 @@ fn seeded() -> World {
 }
 
 #[test]
-fn a_person_sees_what_was_changed_and_drops_it() {
+fn changes_to_a_file_skill_can_be_shown_and_reverted() {
     let world = seeded();
     let path = "home/skills/evening-recap/SKILL.md";
     let file = world.read(path);
@@ -37,8 +37,8 @@ fn a_person_sees_what_was_changed_and_drops_it() {
         "{shown:#}"
     );
     let text = world.run(&["skills", "show", "Evening Recap"]);
-    let said = "trigger_config by a person; `deft skills restore evening-recap` discards that";
-    assert!(text.contains(said), "{text}");
+    let message = "trigger_config by a person; `deft skills restore evening-recap` discards that";
+    assert!(text.contains(message), "{text}");
     let schedules = world.json(&["schedule", "list", "--json"]);
     let schedules = schedules["schedules"].as_array().unwrap();
     let recap = schedules
@@ -68,7 +68,7 @@ fn a_person_sees_what_was_changed_and_drops_it() {
 }
 
 #[test]
-fn a_deleted_default_is_listed_as_deleted_and_comes_back() {
+fn a_deleted_default_is_listed_and_can_be_restored() {
     let world = seeded();
     let (code, deleted) = call(
         &world,
@@ -102,7 +102,7 @@ fn a_deleted_default_is_listed_as_deleted_and_comes_back() {
 
 /// Commands accept the name of a skill wherever they accept its id.
 #[test]
-fn names_of_files_are_taken_where_ids_are() {
+fn commands_accept_names_in_place_of_ids() {
     let world = seeded();
     world.write("home/skills/report.yaml", WORKFLOW);
     for args in [
@@ -128,7 +128,7 @@ fn names_of_files_are_taken_where_ids_are() {
 
 /// S0.86: the default skills wait for their tools, whichever command opens a home first.
 #[test]
-fn defaults_wait_for_tools_whatever_is_run_first() {
+fn defaults_wait_for_tools_after_any_first_command() {
     for first in [
         ["chat", "-p", "hello", "--show-prompt"].as_slice(),
         &["tools", "list"],

@@ -37,7 +37,7 @@ fn world() -> World {
 }
 
 #[test]
-fn import_copies_what_loads() {
+fn import_copies_valid_skills() {
     let world = world();
     insta::assert_snapshot!(world.run(&["skills", "import", "from", "--dry-run"]));
     assert!(!world.path("home").exists());
@@ -79,7 +79,7 @@ fn import_takes_single_files() {
 }
 
 #[test]
-fn import_of_nothing_says_so() {
+fn an_empty_import_is_reported() {
     let world = World::new();
     world.write("empty/x.txt", "x");
     insta::assert_snapshot!(world.run(&["skills", "import", "empty"]));
@@ -109,7 +109,7 @@ fn export_in_every_dialect() {
 }
 
 #[test]
-fn what_is_exported_for_the_open_format_passes_its_validator() {
+fn open_format_exports_pass_the_validator() {
     let world = world();
     assert_eq!(world.code(&IMPORT), 0);
     let names = ["greet", "email.send", "report", "drink-water-reminder"];
@@ -169,7 +169,7 @@ fn scripts_stay_executable() {
 }
 
 #[test]
-fn two_that_land_in_one_place_are_not_mixed() {
+fn imports_with_the_same_target_are_not_mixed() {
     let world = World::new();
     world
         .write("a/x/SKILL.md", skill("x"))
@@ -180,7 +180,7 @@ fn two_that_land_in_one_place_are_not_mixed() {
 }
 
 #[test]
-fn an_id_is_not_taken_over() {
+fn import_does_not_replace_another_skill_with_the_same_id() {
     let world = World::new();
     world
         .write("home/skills/news/SKILL.md", skill("news"))
@@ -214,7 +214,7 @@ fn conflicts_are_refused_one_by_one() {
 }
 
 #[test]
-fn what_is_replaced_leaves_nothing_behind() {
+fn a_replaced_skill_leaves_no_files() {
     let world = world();
     world
         .write("home/skills/greet/SKILL.md", skill("greet"))
@@ -230,7 +230,7 @@ fn what_is_replaced_leaves_nothing_behind() {
 }
 
 #[test]
-fn keep_leaves_alone_what_is_there() {
+fn keep_does_not_replace_existing_skills() {
     let world = world();
     let import =
         |paths: &[&str]| world.run(&[["skills", "import", "--keep"].as_slice(), paths].concat());
@@ -245,7 +245,7 @@ fn keep_leaves_alone_what_is_there() {
 }
 
 #[test]
-fn a_bare_name_is_in_this_folder() {
+fn a_bare_name_refers_to_the_current_folder() {
     let world = world();
     let mut command = world.command(&["skills", "import", "SKILL.md", "--json"]);
     command.current_dir(world.path("from/greet"));
@@ -297,7 +297,7 @@ fn each_skill_is_counted_once() {
 }
 
 #[test]
-fn export_says_what_is_left_out() {
+fn export_reports_omitted_fields() {
     let world = world();
     world
         .write("from/greet/logo.png", b"\x89PNG\xff")
@@ -326,7 +326,7 @@ fn export_says_what_is_left_out() {
 }
 
 #[test]
-fn new_explains_names_without_repeating_them() {
+fn new_explains_invalid_names() {
     let world = World::new();
     insta::assert_snapshot!(world.run(&["skills", "new", "日本"]));
     insta::assert_snapshot!(world.run(&["skills", "new", &"x".repeat(70)]));

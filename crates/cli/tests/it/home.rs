@@ -193,7 +193,7 @@ fn prompt_and_its_budget() {
 }
 
 #[test]
-fn alone_it_says_what_there_is() {
+fn deft_without_arguments_prints_an_overview() {
     let shown = world().run(&[]);
     // The day of the next fire depends on the current day.
     let (next, rest): (Vec<&str>, Vec<&str>) =
@@ -242,12 +242,12 @@ fn the_environment_overrides_the_file() {
 }
 
 #[test]
-fn a_root_that_is_not_there_is_refused() {
+fn a_missing_root_is_refused() {
     insta::assert_snapshot!(World::new().run(&["skills", "list", "--root", "nowhere"]));
 }
 
 #[test]
-fn closed_pipes_are_no_failure() {
+fn closed_pipes_are_not_errors() {
     let world = world();
     let mut command = world.command(&["schema", "workflow"]);
     let mut child = command

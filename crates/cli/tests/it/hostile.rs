@@ -256,7 +256,7 @@ fn commands() -> Vec<Vec<String>> {
 }
 
 #[test]
-fn nothing_hostile_reaches_the_screen() {
+fn escape_sequences_do_not_reach_the_terminal() {
     let server = model([]);
     let world = home(&server.url);
     let mut seen = String::new();
@@ -282,7 +282,7 @@ fn nothing_hostile_reaches_the_screen() {
 
 /// Commands that print runs and their events need ids, so they follow the runs.
 #[test]
-fn stories_of_runs_are_clean() {
+fn run_histories_are_escaped() {
     let server = model([]);
     let world = home(&server.url);
     for skill in ["flow", "fails"] {
@@ -314,7 +314,7 @@ fn stories_of_runs_are_clean() {
 }
 
 #[test]
-fn what_json_says_is_what_was_written() {
+fn json_output_keeps_the_original_text() {
     let server = model([]);
     let world = home(&server.url);
     let shown = world.json(&["skills", "show", "shady", "--json"]);
@@ -338,7 +338,7 @@ fn what_json_says_is_what_was_written() {
 }
 
 #[test]
-fn answers_of_models_are_clean() {
+fn answers_of_models_are_escaped() {
     let said = ModelAnswer::text(&format!("**bold** {EVIL}\n```\n{EVIL}\n```\n"));
     let calls = ModelAnswer::call("demo_echo", json!({"text": EVIL})).with_text(EVIL);
     let unknown = ModelAnswer::call(&format!("x{EVIL}"), json!({EVIL: EVIL}));
@@ -355,23 +355,23 @@ fn answers_of_models_are_clean() {
     let world = home(&server.url);
     let mut seen = String::new();
     for _ in 0..3 {
-        let came = piped(&world, &["chat", "-p", &format!("hi {EVIL}")], "");
-        seen += &format!("{}{}", came.stdout, came.stderr);
+        let output = piped(&world, &["chat", "-p", &format!("hi {EVIL}")], "");
+        seen += &format!("{}{}", output.stdout, output.stderr);
     }
     let lines =
         format!("hello\n/agent {EVIL}\n/skills\n/search {EVIL}\n/history\n/{EVIL}\n/cost\n");
-    let came = piped(&world, &["chat"], &lines);
-    seen += &format!("{}{}", came.stdout, came.stderr);
+    let output = piped(&world, &["chat"], &lines);
+    seen += &format!("{}{}", output.stdout, output.stderr);
     for words in [["chat", "--list"], ["chat", "--show=last"]] {
-        let came = piped(&world, &words, "");
-        seen += &format!("{}{}", came.stdout, came.stderr);
+        let output = piped(&world, &words, "");
+        seen += &format!("{}{}", output.stdout, output.stderr);
     }
     check("chat", &seen, false);
     assert!(seen.contains("evil\\x1b[8m"), "{seen}");
 }
 
 #[test]
-fn a_hostile_configuration_is_shown_and_not_obeyed() {
+fn escape_sequences_in_the_configuration_are_made_visible() {
     let world = used_home();
     for text in [
         format!("[{EVIL}"),
@@ -411,7 +411,7 @@ fn a_hostile_configuration_is_shown_and_not_obeyed() {
 
 /// The daemon's messages about servers, its log, and the logs of notices and sessions.
 #[test]
-fn logs_are_clean() {
+fn logs_are_escaped() {
     let server = model([]);
     let world = home(&server.url);
     for (args, colors) in [

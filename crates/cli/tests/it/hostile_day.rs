@@ -56,7 +56,7 @@ fn evil_tools() -> Script {
 }
 
 /// Returns the `nth` reply of the evil model.
-fn temptation(nth: usize) -> ModelAnswer {
+fn evil_reply(nth: usize) -> ModelAnswer {
     let plan = json!([{ "id": "one", "toolName": "wipe", "parameters": {} }]);
     match nth % TEMPTATIONS {
         0 => (0..2_000).fold(ModelAnswer::text(""), |answer, n| {
@@ -139,10 +139,10 @@ fn instant(run: &Value, key: &str) -> Timestamp {
 }
 
 #[test]
-fn honest_runs_finish_on_time_beside_an_evil_server_and_an_evil_model() {
+fn runs_finish_on_time_despite_a_hostile_server_and_model() {
     let asked = AtomicUsize::new(0);
     let model = ModelServer::start_with(Dialect::OpenAi, move |_| {
-        temptation(asked.fetch_add(1, Ordering::SeqCst))
+        evil_reply(asked.fetch_add(1, Ordering::SeqCst))
     });
     let world = hostile_world(&model);
     let daemon = Daemon::start(&world);
@@ -156,7 +156,7 @@ fn honest_runs_finish_on_time_beside_an_evil_server_and_an_evil_model() {
     wait_for("every temptation", || {
         (model.requests().len() > TEMPTATIONS).then_some(())
     });
-    let said = daemon.stop();
+    let output = daemon.stop();
 
     let honest = honest();
     for run in &honest {
@@ -176,7 +176,7 @@ fn honest_runs_finish_on_time_beside_an_evil_server_and_an_evil_model() {
 
     assert!(size(&world.path("home/logs")) < MAX_LOG_BYTES);
     let logged = std::fs::read_to_string(world.path("home/logs/deft.log")).unwrap();
-    for text in [&said, &logged] {
+    for text in [&output, &logged] {
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
     }
 }

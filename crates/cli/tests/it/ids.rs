@@ -20,7 +20,7 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 }
 
 #[test]
-fn the_last_run_and_beginnings_of_ids() {
+fn last_and_id_prefixes_select_runs() {
     let world = home();
     let runs = [0, 1, 2].map(|_| world.json(&["run", "quick", "--json"]));
     let last = text(&runs[2], "id");
@@ -47,7 +47,7 @@ fn the_last_run_and_beginnings_of_ids() {
 }
 
 #[test]
-fn the_last_question_and_the_last_job() {
+fn last_selects_questions_and_jobs() {
     let world = home();
     let none = world.json(&["approvals", "approve", "last", "--json"]);
     assert_eq!(none["error"]["message"], "no approval yet", "{none:#}");

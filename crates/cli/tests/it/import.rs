@@ -160,7 +160,7 @@ fn a_crontab_is_imported_by_one_request() {
 
 /// Imported jobs are disabled until a person enables them, then run as under cron.
 #[test]
-fn a_job_runs_once_it_is_accepted() {
+fn an_imported_job_runs_after_it_is_accepted() {
     let world = crontab_world(
         "GREETING=\"it's {{ me }}\"\n0 4 * * * cat; echo \"$GREETING\" `basename \"$PWD\"` 50\\%%from%stdin\n",
     );
@@ -204,7 +204,7 @@ fn the_crontab_of_the_user_is_read() {
 
 /// An imported n8n workflow gives the same result in deft.
 #[test]
-fn a_workflow_of_n8n_runs() {
+fn an_imported_n8n_workflow_runs() {
     let world = World::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/n8n-maps/in");
     copy(&folder, &world, "in");
@@ -222,7 +222,7 @@ fn a_workflow_of_n8n_runs() {
 }
 
 #[test]
-fn a_format_may_be_named() {
+fn import_accepts_a_format() {
     let world = World::new();
     world
         .write("jobs", "0 4 * * * /bin/true\n")
@@ -256,7 +256,7 @@ fn broken_frontmatter_is_named() {
 
 /// The summary counts every agent, including unchanged ones.
 #[test]
-fn unchanged_agents_are_counted() {
+fn unchanged_agents_are_reported_as_a_number() {
     let world = World::new();
     world.write(
         "in/.claude/agents/tester.md",

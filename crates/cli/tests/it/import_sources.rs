@@ -116,7 +116,7 @@ fn hostile_archives_are_refused() {
 
 /// A decompression bomb is refused.
 #[test]
-fn a_bomb_imports_nothing() {
+fn an_archive_bomb_imports_nothing() {
     let world = World::new();
     let file = File::create(world.path("bomb.tar.gz")).unwrap();
     let zeros = "0".repeat(65 * 1024 * 1024);
@@ -236,7 +236,7 @@ fn repositories_are_imported() {
 }
 
 #[test]
-fn repositories_that_cannot_be_cloned_say_why() {
+fn a_failed_clone_is_explained() {
     let world = repository();
     let import = |source: &str| {
         shown(

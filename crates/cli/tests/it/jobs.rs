@@ -24,7 +24,7 @@ fn status(world: &World, id: &str) -> Value {
     world.json(&["tools", "call", "get_job_status", &id, "--json"])["value"].take()
 }
 
-fn over(world: &World, id: &str) -> Value {
+fn wait_for_end(world: &World, id: &str) -> Value {
     wait_for(id, || {
         let job = status(world, id);
         matches!(job["status"].as_str(), Some("completed" | "failed")).then_some(job)
@@ -32,7 +32,7 @@ fn over(world: &World, id: &str) -> Value {
 }
 
 #[test]
-fn a_job_is_queued_run_and_looked_after() {
+fn a_job_is_queued_run_and_listed() {
     let world = used_home();
     let empty = world.json(&["jobs", "list", "--json"]);
     assert_eq!(empty, json!({"jobs": [], "halted_since": null}));
@@ -42,7 +42,7 @@ fn a_job_is_queued_run_and_looked_after() {
     );
     let id = queue(&world, "Look at the clock", "time.now", &json!({}));
     let daemon = Daemon::start(&world);
-    let job = over(&world, &id);
+    let job = wait_for_end(&world, &id);
     assert_eq!(job["status"], "completed", "{job:#}");
     assert!(job["result"].to_string().contains("unix"), "{job:#}");
     for key in ["duration", "createdAt", "startedAt", "completedAt"] {
@@ -56,7 +56,7 @@ fn a_job_is_queued_run_and_looked_after() {
     let args = json!({"name": "Fails", "action": {"type": "tool_call", "toolName": "time.now", "parameters": {"zone": "Mars/Base"}}});
     let args = args.to_string();
     let queued = world.json(&["tools", "call", "queue_task", "--args", &args, "--json"]);
-    let failed = over(&world, queued["value"]["taskId"].as_str().unwrap());
+    let failed = wait_for_end(&world, queued["value"]["taskId"].as_str().unwrap());
     assert_eq!(failed["status"], "failed", "{failed:#}");
     assert!(
         failed["error"].as_str().unwrap().contains("Mars/Base"),
@@ -74,7 +74,7 @@ fn a_job_is_queued_run_and_looked_after() {
 }
 
 #[test]
-fn halted_jobs_do_not_begin() {
+fn halted_jobs_do_not_start() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     assert_eq!(
@@ -96,12 +96,12 @@ fn halted_jobs_do_not_begin() {
     let listed = world.run(&["jobs", "list"]);
     assert!(listed.contains("jobs are halted since"), "{listed}");
     assert_eq!(world.code(&["jobs", "resume"]), 0);
-    assert_eq!(over(&world, &id)["status"], "completed");
+    assert_eq!(wait_for_end(&world, &id)["status"], "completed");
     daemon.stop();
 }
 
 #[test]
-fn what_is_no_job_is_said() {
+fn an_unknown_job_is_an_error() {
     let world = used_home();
     assert_eq!(world.code(&["jobs", "queue", "--args", "{}"]), 2);
     let args = json!({"action": {"type": "tool_call", "toolName": "tiem.now"}}).to_string();

@@ -53,7 +53,7 @@ pub(crate) fn set_writable(folder: &Path, writable: bool) {
 }
 
 /// Returns a command that runs as a user to whom permissions apply, because root may write anywhere.
-pub(crate) fn as_anybody(world: &World, args: &[&str]) -> Command {
+pub(crate) fn as_unprivileged_user(world: &World, args: &[&str]) -> Command {
     let mut command = world.command(args);
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         let copy = world.path("deft");
@@ -73,7 +73,7 @@ pub(crate) fn as_anybody(world: &World, args: &[&str]) -> Command {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_to_can_be_read() {
+fn a_read_only_home_can_be_read() {
     let world = steps();
     world.write("home/config.toml", "[time]\nzone = \"UTC\"\n");
     assert_eq!(world.code(&["init"]), 0);
@@ -104,34 +104,39 @@ fn a_home_that_cannot_be_written_to_can_be_read() {
         (&["mcp", "list", "--json"], "servers"),
         (&["config", "show"], "UTC"),
     ] {
-        let output = as_anybody(&world, args).output().unwrap();
+        let output = as_unprivileged_user(&world, args).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let received = String::from_utf8_lossy(&output.stderr);
         assert!(
             output.status.success() && text.contains(wanted),
-            "{args:?}: {text}{said}"
+            "{args:?}: {text}{received}"
         );
     }
-    let refused = as_anybody(&world, &["runs", "cancel", id])
+    let refused = as_unprivileged_user(&world, &["runs", "cancel", id])
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
     for args in [&["init"][..], &["up", "--for", "1s"]] {
-        let refused = as_anybody(&world, args).output().unwrap();
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains("`--home DIR`"), "{args:?}: {said}");
+        let refused = as_unprivileged_user(&world, args).output().unwrap();
+        let received = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{args:?}: {received}");
+        assert!(received.contains("`--home DIR`"), "{args:?}: {received}");
     }
-    let mending = as_anybody(&world, &["doctor", "--fix"]).output().unwrap();
-    let said = String::from_utf8_lossy(&mending.stdout);
+    let mending = as_unprivileged_user(&world, &["doctor", "--fix"])
+        .output()
+        .unwrap();
+    let received = String::from_utf8_lossy(&mending.stdout);
     // The owner of the home may repair it; any other user gets an error.
-    let mended = said.contains("fixed: other users");
-    assert!(mended || said.contains("fixing it failed"), "{said}");
+    let mended = received.contains("fixed: other users");
+    assert!(
+        mended || received.contains("fixing it failed"),
+        "{received}"
+    );
     set_writable(&world.path("home"), true);
 }
 
 #[test]
-fn reading_makes_no_home() {
+fn read_commands_do_not_create_a_home() {
     let world = World::new();
     for args in [
         &["runs", "list"][..],
@@ -148,7 +153,7 @@ fn reading_makes_no_home() {
 }
 
 #[test]
-fn old_runs_are_deleted_and_their_keys_stay_taken() {
+fn old_runs_are_deleted_but_their_keys_stay_reserved() {
     let world = steps();
     let first = world.json(&["run", "steps", "--yes", "--json", "--key", "k"]);
     let second = world.json(&["run", "steps", "--yes", "--json"]);
@@ -198,7 +203,7 @@ fn old_runs_are_deleted_and_their_keys_stay_taken() {
 }
 
 #[test]
-fn a_standing_answer_is_listed_and_taken_back() {
+fn a_standing_answer_is_listed_and_revoked() {
     let world = steps();
     insta::assert_snapshot!(world.run(&["approvals", "grants"]));
     assert_eq!(world.code(&["run", "steps"]), 5);

@@ -16,7 +16,7 @@ steps:
 ";
 
 #[test]
-fn a_run_beside_a_daemon_starts_no_sandbox_of_its_own() {
+fn a_run_uses_the_sandbox_of_the_daemon() {
     let world = World::new();
     world.write("home/skills/spin.yaml", SPIN);
     let daemon = Daemon::start(&world);

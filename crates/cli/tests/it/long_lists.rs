@@ -75,7 +75,7 @@ fn table(world: &World, args: &[&str]) -> (Vec<String>, String) {
 }
 
 #[test]
-fn tables_show_the_latest_and_documents_are_whole() {
+fn tables_show_the_latest_rows_and_json_shows_all() {
     let world = world();
     let lists: [(&[&str], &str, &str); 3] = [
         (
@@ -109,7 +109,7 @@ fn tables_show_the_latest_and_documents_are_whole() {
 }
 
 #[test]
-fn an_empty_list_is_a_document_too() {
+fn an_empty_list_is_a_json_document() {
     let world = used_home();
     for (args, document) in [
         (["runs", "list", "--json"], "{\n  \"runs\": []\n}\n"),

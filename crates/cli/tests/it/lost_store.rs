@@ -47,7 +47,7 @@ fn calls(world: &World, tool: &str) -> usize {
 
 /// Starts a daemon, waits until it is in the middle of calls, damages its database, and returns its output
 /// after it has exited.
-fn harmed(world: &World, harm: impl FnOnce()) -> String {
+fn output_after_damage(world: &World, harm: impl FnOnce()) -> String {
     let daemon = Daemon::start(world);
     assert_eq!(world.code(&["run", "slow", "--detach"]), 0);
     wait_for("calls under way", || {
@@ -63,14 +63,14 @@ fn harmed(world: &World, harm: impl FnOnce()) -> String {
 fn a_daemon_ends_when_its_database_is_deleted() {
     let world = world();
     let database = world.path("home/data/deft.db");
-    let said = harmed(&world, || fs::remove_file(&database).unwrap());
+    let output = output_after_damage(&world, || fs::remove_file(&database).unwrap());
     let told = format!(
         "the database `{}` was deleted while deft was using it",
         database.display()
     );
-    assert!(said.contains(&format!("{told}; deft stops")), "{said}");
-    assert!(said.contains(&format!("error: {told}")), "{said}");
-    assert!(said.contains("hint: stop all deft processes"), "{said}");
+    assert!(output.contains(&format!("{told}; deft stops")), "{output}");
+    assert!(output.contains(&format!("error: {told}")), "{output}");
+    assert!(output.contains("hint: stop all deft processes"), "{output}");
     assert!(world.read("home/logs/deft.log").contains(&told));
     // The daemon has not created a new database.
     assert!(!database.exists());
@@ -86,13 +86,13 @@ fn a_daemon_ends_when_its_database_is_replaced() {
     let world = world();
     let database = world.path("home/data/deft.db");
     let copy = world.path("home/data/copy.db");
-    let said = harmed(&world, || {
+    let output = output_after_damage(&world, || {
         fs::copy(&database, &copy).unwrap();
         fs::rename(&copy, &database).unwrap();
     });
     assert!(
-        said.contains("was replaced by another file while deft was using it; deft stops"),
-        "{said}"
+        output.contains("was replaced by another file while deft was using it; deft stops"),
+        "{output}"
     );
 }
 
@@ -109,12 +109,12 @@ fn a_daemon_ends_when_a_backup_is_copied_over_its_database() {
     let daemon = Daemon::start(&world);
     wait_for("calls", || (calls(&world, "work") > 2).then_some(()));
     daemon.stop();
-    let said = harmed(&world, || {
+    let output = output_after_damage(&world, || {
         fs::copy(&backup, &database).unwrap();
     });
     assert!(
-        said.contains("was overwritten by another program while deft was using it; deft stops"),
-        "{said}"
+        output.contains("was overwritten by another program while deft was using it; deft stops"),
+        "{output}"
     );
 }
 
@@ -134,11 +134,11 @@ fn a_command_makes_no_call_without_its_database() {
                  - {{id: after, tool: shell.run, args: {{command: [touch, \"{called}\"]}}}}\n"
             ),
         );
-    let said = world.run(&["run", "two"]);
-    assert!(said.starts_with("exit 2"), "{said}");
+    let output = world.run(&["run", "two"]);
+    assert!(output.starts_with("exit 2"), "{output}");
     assert!(
-        said.contains("was deleted while deft was using it"),
-        "{said}"
+        output.contains("was deleted while deft was using it"),
+        "{output}"
     );
-    assert!(!world.path("called").exists(), "{said}");
+    assert!(!world.path("called").exists(), "{output}");
 }

@@ -33,7 +33,7 @@ pub(crate) fn with_server() -> World {
 
 /// An unusable tool is reported wherever its server is shown.
 #[test]
-fn a_bad_tool_is_disabled_and_told_with_its_reason() {
+fn a_bad_tool_is_disabled_and_reported_with_the_reason() {
     let world = World::new();
     world.write("server/x", "");
     let arguments = Script::new()
@@ -77,7 +77,7 @@ fn a_bad_tool_is_disabled_and_told_with_its_reason() {
 
 /// A server whose probe failed is shown differently from one that was never probed.
 #[test]
-fn a_failed_probe_is_remembered() {
+fn a_failed_probe_is_stored() {
     let world = World::new();
     assert_eq!(
         world.code(&["mcp", "add", "gone", "--", "/no/such/program"]),
@@ -154,7 +154,7 @@ const CODE: &str = r#"{
 }"#;
 
 #[test]
-fn import_reads_what_other_hosts_wrote() {
+fn import_reads_files_of_other_hosts() {
     let world = World::new();
     world.write("claude.json", CLAUDE).write("mcp.json", CODE);
     insta::assert_snapshot!(world.run(&["mcp", "import", "claude.json", "--dry-run"]));
@@ -194,7 +194,7 @@ fn import_reads_codex_and_the_projects_of_claude_code() {
 }
 
 #[test]
-fn import_replaces_only_by_force() {
+fn import_replaces_only_with_force() {
     let world = World::new();
     world.write(
         "home/config.toml",
@@ -213,7 +213,7 @@ fn import_replaces_only_by_force() {
 }
 
 #[test]
-fn import_of_nothing_says_so() {
+fn an_empty_import_is_reported() {
     let world = World::new();
     world
         .write("a.json", "{}")
@@ -225,7 +225,7 @@ fn import_of_nothing_says_so() {
 }
 
 #[test]
-fn probe_tells_what_a_server_offers() {
+fn probe_lists_the_features_of_a_server() {
     let world = with_server();
     assert_eq!(
         world.json(&["mcp", "list", "--json"])["servers"][0]["tools"],
@@ -262,7 +262,7 @@ fn probe_tells_what_a_server_offers() {
 }
 
 #[test]
-fn probe_says_why_a_server_does_not_work() {
+fn probe_explains_why_a_server_fails() {
     let world = World::new();
     world.write(
         "home/config.toml",
@@ -278,7 +278,7 @@ fn probe_says_why_a_server_does_not_work() {
 
 /// The server writes the same lines to stderr as `npm`.
 #[test]
-fn probe_leaves_out_what_npm_adds() {
+fn probe_omits_output_of_npm() {
     let world = World::new();
     let script = Script::new().tool("echo", json!({"text": "x"}));
     let demo = server(&world, &script);

@@ -65,7 +65,7 @@ fn assert_healthy(api: &Api) {
 }
 
 #[test]
-fn a_run_is_cancelled_when_the_client_hangs_up() {
+fn a_run_is_cancelled_when_the_client_disconnects() {
     let world = world(&[]);
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -89,7 +89,7 @@ fn a_run_is_cancelled_when_the_client_hangs_up() {
 }
 
 #[test]
-fn a_relayed_call_is_cancelled_when_the_client_hangs_up() {
+fn a_relayed_call_is_cancelled_when_the_client_disconnects() {
     for era in [&["legacy"][..], &[]] {
         let world = world(era);
         let daemon = Daemon::start(&world);
@@ -98,8 +98,8 @@ fn a_relayed_call_is_cancelled_when_the_client_hangs_up() {
             let note = world.path(&format!("note-{wants_progress}"));
             let stream = call(&api, "test_wait", &json!({ "note": note }), wants_progress);
             let says = |text: &str| {
-                let said = fs::read_to_string(&note).unwrap_or_default();
-                (said == text).then_some(())
+                let content = fs::read_to_string(&note).unwrap_or_default();
+                (content == text).then_some(())
             };
             wait_for("the call", || says("waiting"));
             if wants_progress {

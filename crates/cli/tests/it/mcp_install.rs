@@ -50,7 +50,7 @@ fn imported(world: &World, file: &str) -> Value {
 }
 
 #[test]
-fn every_client_gets_an_entry_that_can_be_read_back_and_removed() {
+fn every_client_gets_a_readable_and_removable_entry() {
     let world = used_home();
     let home = world.path("home");
     for (client, file, _) in CLIENTS {
@@ -85,7 +85,7 @@ fn every_client_gets_an_entry_that_can_be_read_back_and_removed() {
 }
 
 #[test]
-fn a_client_can_call_the_daemon_with_a_token_of_its_environment() {
+fn a_client_can_call_the_daemon_with_a_token_from_the_environment() {
     let world = used_home();
     world.write(
         "home/config.toml",
@@ -150,7 +150,7 @@ fn a_dry_run_shows_the_change_and_writes_nothing() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_left_alone() {
+fn an_unreadable_file_is_not_changed() {
     let world = used_home();
     world
         .write(
@@ -181,7 +181,7 @@ fn a_file_that_cannot_be_read_is_left_alone() {
 
 /// Keys that a person added to the entry are kept.
 #[test]
-fn an_older_entry_is_brought_up_to_date() {
+fn an_older_entry_is_updated() {
     let world = used_home();
     world.write(
         "user/.claude.json",
@@ -242,7 +242,7 @@ fn the_inspector_starts_deft_from_the_file_of_a_client() {
 }
 
 #[test]
-fn doctor_says_where_deft_is_installed() {
+fn doctor_shows_where_deft_is_installed() {
     let world = used_home();
     install(&world, "cursor", &[]);
     install(&world, "codex", &[]);

@@ -83,7 +83,7 @@ fn agree(url: &str) -> String {
 }
 
 #[test]
-fn a_browser_that_returns_ends_the_login() {
+fn a_browser_redirect_completes_the_login() {
     let server = GuardedServer::start();
     let world = world(&server);
     // A desktop whose browser only records the URL to open.
@@ -106,7 +106,7 @@ fn a_browser_that_returns_ends_the_login() {
 }
 
 #[test]
-fn an_address_can_be_pasted_and_the_sign_in_be_forgotten() {
+fn a_pasted_address_completes_the_login_and_logout_removes_it() {
     let server = GuardedServer::start();
     let world = world(&server);
     let refused = world.run(&["mcp", "probe", "docs"]);
@@ -166,7 +166,7 @@ fn an_address_can_be_pasted_and_the_sign_in_be_forgotten() {
 }
 
 #[test]
-fn what_cannot_be_signed_in_to_is_said() {
+fn failed_sign_ins_are_explained() {
     let server = GuardedServer::start();
     let world = world(&server);
     let args = [
@@ -220,7 +220,7 @@ fn files(folder: &std::path::Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn tokens_are_in_no_output_and_in_no_file_that_can_be_read() {
+fn tokens_are_in_no_output_and_no_readable_file() {
     let server = GuardedServer::start();
     let world = world(&server);
     let login = Login::start(world.command(&["mcp", "login", "docs", "--no-browser"]));
@@ -252,7 +252,7 @@ fn tokens_are_in_no_output_and_in_no_file_that_can_be_read() {
 }
 
 #[test]
-fn tokens_are_in_the_keyring_where_there_is_one() {
+fn tokens_are_stored_in_an_available_keyring() {
     let server = GuardedServer::start();
     let world = world(&server);
     program(&world, "secret-tool", KEYRING);
@@ -277,7 +277,7 @@ fn tokens_are_in_the_keyring_where_there_is_one() {
 
 /// A refresh token works only once: if two processes used the same one, the sign-in would be lost.
 #[test]
-fn processes_whose_token_has_ended_renew_it_once() {
+fn an_expired_token_is_renewed_once_across_processes() {
     for is_end_known in [true, false] {
         let server = GuardedServer::start();
         let world = world(&server);

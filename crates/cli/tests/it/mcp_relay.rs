@@ -26,7 +26,7 @@ fn text(result: &Value) -> &str {
 }
 
 #[test]
-fn nothing_is_passed_on_unless_the_configuration_says_so() {
+fn nothing_is_relayed_unless_configured() {
     let world = stdio_world(&[], "");
     for mut client in McpClient::both(&world) {
         let tools = names(&client.request("tools/list", json!({})), "tools");
@@ -40,7 +40,7 @@ fn nothing_is_passed_on_unless_the_configuration_says_so() {
 }
 
 #[test]
-fn names_are_prefixed_if_wanted() {
+fn names_are_prefixed_if_configured() {
     let world = stdio_world(&[], "reexport = \"prefixed\"");
     for mut client in McpClient::both(&world) {
         let tools = names(&client.request("tools/list", json!({})), "tools");
@@ -64,7 +64,7 @@ fn names_are_prefixed_if_wanted() {
 }
 
 #[test]
-fn content_stays_as_it_is() {
+fn relayed_content_is_unchanged() {
     for era in ERAS {
         let world = stdio_world(era, PLAIN);
         for mut client in McpClient::both(&world) {
@@ -96,7 +96,7 @@ fn content_stays_as_it_is() {
 }
 
 #[test]
-fn progress_and_lines_of_logs_arrive_in_order() {
+fn progress_and_log_messages_arrive_in_order() {
     for era in ERAS {
         let world = stdio_world(era, PLAIN);
         let mut client = McpClient::legacy(&world, LEGACY, &json!({}));
@@ -143,8 +143,8 @@ fn a_cancelled_call_is_cancelled_at_the_server() {
                 json!({"name": "test_wait", "arguments": arguments}),
             );
             let says = |text: &str| {
-                let said = fs::read_to_string(&note).unwrap_or_default();
-                (said == text).then_some(())
+                let content = fs::read_to_string(&note).unwrap_or_default();
+                (content == text).then_some(())
             };
             wait_for("the call", || says("waiting"));
             client.notify("notifications/cancelled", json!({"requestId": id}));
@@ -155,7 +155,7 @@ fn a_cancelled_call_is_cancelled_at_the_server() {
 
 /// Each client gets only its own question, and answers with its name.
 #[test]
-fn two_clients_at_once_are_each_asked_their_own_question() {
+fn concurrent_clients_get_only_their_own_questions() {
     for era in ERAS {
         let world = stdio_world(era, PLAIN);
         let capabilities = json!({"elicitation": {}});
@@ -190,7 +190,7 @@ fn two_clients_at_once_are_each_asked_their_own_question() {
 
 /// A client of the newer era calls again with its answer; the server behind deft may be of either era.
 #[test]
-fn a_client_without_a_session_is_asked_by_a_result() {
+fn a_client_without_a_session_gets_questions_as_results() {
     for era in ERAS {
         let world = stdio_world(era, PLAIN);
         let capabilities = json!({"elicitation": {"form": {}}, "sampling": {}, "roots": {}});
@@ -221,7 +221,7 @@ fn a_client_without_a_session_is_asked_by_a_result() {
 }
 
 #[test]
-fn a_state_holds_for_its_own_request_only() {
+fn a_state_is_valid_only_for_its_request() {
     let world = stdio_world(&[], PLAIN);
     let mut client = McpClient::modern(&world, &json!({"elicitation": {"form": {}}}));
     let mut call = json!({"name": "test_input_required_result_multi_round", "arguments": {}});
@@ -290,7 +290,7 @@ fn a_hidden_tool_stays_hidden_and_arguments_are_checked() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_reported() {
+fn a_name_clash_of_relayed_tools_is_reported() {
     let world = stdio_world(&[], PLAIN);
     let skill = "name: test_simple_text\ndescription: Mine\nexpose: true\nsteps:\n  - {id: note, tool: log, args: {message: hi}}\noutputs: {said: mine}\n";
     world.write("home/skills/test_simple_text.yaml", skill);
@@ -307,7 +307,7 @@ fn a_name_that_is_taken_is_reported() {
 }
 
 #[test]
-fn arguments_are_completed_and_resources_followed() {
+fn arguments_are_completed_and_resources_subscribed() {
     for era in ERAS {
         let world = stdio_world(era, PLAIN);
         let mut client = McpClient::legacy(&world, LEGACY, &json!({}));
@@ -351,9 +351,9 @@ fn changes_of_lists_and_resources_are_announced() {
         let watched = json!({"uri": "test://watched-resource"});
         client.request("resources/subscribe", watched.clone());
         client.call("test_touch", watched.clone());
-        let told = client.notification("notifications/resources/updated");
+        let notification = client.notification("notifications/resources/updated");
         assert_eq!(
-            told["params"]["uri"], "test://watched-resource",
+            notification["params"]["uri"], "test://watched-resource",
             "{words:?}"
         );
         for (tool, kind) in [

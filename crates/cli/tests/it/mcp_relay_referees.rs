@@ -112,20 +112,20 @@ fn judge(world: &World, revision: &str, count: usize) {
 }
 
 #[test]
-fn the_suite_accepts_what_is_passed_on_with_sessions() {
+fn the_suite_accepts_the_relay_with_sessions() {
     let upstream = HttpUpstream::start(&["http", "legacy"]);
     judge(&http_world(&upstream, "reexport = \"plain\""), LEGACY, 30);
 }
 
 #[test]
-fn the_suite_accepts_what_is_passed_on_without_sessions() {
+fn the_suite_accepts_the_relay_without_sessions() {
     let upstream = HttpUpstream::start(&["http"]);
     judge(&http_world(&upstream, "reexport = \"plain\""), MODERN, 37);
 }
 
 /// The client has a session, and the server behind deft does not.
 #[test]
-fn the_suite_accepts_what_is_passed_on_from_one_era_to_the_other() {
+fn the_suite_accepts_the_relay_between_eras() {
     let upstream = HttpUpstream::start(&["http"]);
     judge(&http_world(&upstream, "reexport = \"plain\""), LEGACY, 30);
 }

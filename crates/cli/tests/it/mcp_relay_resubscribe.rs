@@ -44,12 +44,15 @@ fn follower(note: &Path, before: Option<u32>) -> u32 {
 }
 
 fn assert_updated(client: &mut McpClient, uri: &str, words: &[&str]) {
-    let told = client.notification(UPDATED);
-    assert_eq!(told["params"]["uri"], uri, "{words:?}: {told:#}");
+    let notification = client.notification(UPDATED);
+    assert_eq!(
+        notification["params"]["uri"], uri,
+        "{words:?}: {notification:#}"
+    );
 }
 
 #[test]
-fn a_process_that_was_killed_is_started_again_for_those_who_follow_it() {
+fn a_killed_server_is_restarted_for_its_subscribers() {
     for words in [&["legacy"][..], &[]] {
         for follow in [legacy, modern] {
             let world = stdio_world(words, "");
@@ -74,7 +77,7 @@ fn a_process_that_was_killed_is_started_again_for_those_who_follow_it() {
 }
 
 #[test]
-fn a_restarted_server_at_an_address_is_followed_again() {
+fn subscriptions_to_a_restarted_http_server_are_renewed() {
     for words in [&["http", "legacy"][..], &["http"]] {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("note");

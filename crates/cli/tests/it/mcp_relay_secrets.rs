@@ -18,7 +18,7 @@ fn world(era: &[&str]) -> World {
 }
 
 /// Returns a call that makes the server leak its secret in one way.
-fn tell(by: &str) -> Value {
+fn leak_call(by: &str) -> Value {
     json!({
         "name": "test_tell_secret",
         "arguments": { "by": by },
@@ -38,11 +38,11 @@ fn results_and_errors_of_a_server_hide_secrets() {
     for era in ERAS {
         for mut client in McpClient::both(&world(era)) {
             for by in ["text", "structured", "failure"] {
-                let result = client.request("tools/call", tell(by));
+                let result = client.request("tools/call", leak_call(by));
                 assert_hidden(&result, by);
                 assert_eq!(result["isError"] == true, by == "failure", "{result:#}");
             }
-            let error = client.refused("tools/call", tell("error"));
+            let error = client.refused("tools/call", leak_call("error"));
             assert_hidden(&error["message"], "error");
             assert_hidden(&error["data"], "error");
         }
@@ -60,7 +60,7 @@ fn progress_and_logs_of_a_server_hide_secrets() {
                 ("progress", "notifications/progress"),
                 ("log", "notifications/message"),
             ] {
-                client.request("tools/call", tell(by));
+                client.request("tools/call", leak_call(by));
                 assert_hidden(&client.notification(kind), by);
             }
         }
@@ -73,10 +73,10 @@ fn questions_of_a_server_hide_secrets() {
     for era in ERAS {
         let world = world(era);
         let mut client = McpClient::modern(&world, &capabilities);
-        let asked = client.request("tools/call", tell("question"));
+        let asked = client.request("tools/call", leak_call("question"));
         assert_hidden(&asked["inputRequests"], "question");
         let mut client = McpClient::legacy(&world, LEGACY, &capabilities);
-        client.send("tools/call", tell("question"));
+        client.send("tools/call", leak_call("question"));
         assert_hidden(&client.notification("elicitation/create"), "question");
     }
 }
@@ -93,14 +93,14 @@ fn a_refused_subscription_hides_secrets() {
 
 /// A connection for a client is opened later than deft's own, with the current value of the secret.
 #[test]
-fn a_secret_that_has_changed_is_hidden_too() {
+fn a_changed_secret_is_hidden() {
     for era in ERAS {
         let world = world(era);
         let mut client = McpClient::modern(&world, &json!({}));
         client.request("tools/list", json!({}));
         world.write("home/secrets/UP", NEW_SECRET);
         for by in ["text", "progress"] {
-            let result = client.request("tools/call", tell(by));
+            let result = client.request("tools/call", leak_call(by));
             if by == "text" {
                 assert_hidden(&result, by);
             } else {

@@ -30,8 +30,8 @@ fn judge(script: &str, ways: &[&str]) {
     let mut command = referee_script(script);
     name_deft(&mut command, &world);
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{script}: {told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}: {printed}");
     let results: Value = serde_json::from_slice(&output.stdout).unwrap();
     let expected = json!({
         "listed": true,
@@ -45,7 +45,7 @@ fn judge(script: &str, ways: &[&str]) {
     for way in ways {
         // Python writes whole numbers as `1.0`.
         let found = whole_numbers(&results[*way]);
-        assert_eq!(found, expected, "{script}, {way}: {told}");
+        assert_eq!(found, expected, "{script}, {way}: {printed}");
     }
     drop(daemon);
 }

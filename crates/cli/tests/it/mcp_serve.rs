@@ -34,7 +34,7 @@ fn names(list: &Value, key: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_revision_with_a_session_is_spoken() {
+fn every_revision_with_sessions_is_supported() {
     let world = world();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY] {
         let mut client = McpClient::legacy(&world, version, &json!({}));
@@ -45,7 +45,7 @@ fn every_revision_with_a_session_is_spoken() {
 }
 
 #[test]
-fn the_revision_without_a_session_is_spoken() {
+fn the_revision_without_sessions_is_supported() {
     let world = world();
     let mut client = McpClient::modern(&world, &json!({}));
     let found = client.request("server/discover", json!({}));
@@ -140,7 +140,7 @@ fn tools_have_schemas_and_annotations() {
 
 /// A skill becomes a tool if it asks for that, with a prefix if the name is taken; a disabled skill does not.
 #[test]
-fn skills_that_ask_for_it_are_tools() {
+fn exposed_skills_are_tools() {
     let world = world();
     let taken = GREETER.replace("mail.greet", "run_list");
     world.write("home/skills/taken.yaml", taken);
@@ -291,7 +291,7 @@ fn a_cancelled_call_cancels_the_run() {
 }
 
 #[test]
-fn a_client_that_leaves_cancels_its_runs() {
+fn runs_are_cancelled_when_their_client_disconnects() {
     let world = world();
     let mut client = McpClient::legacy(&world, LEGACY, &json!({}));
     client.send(
@@ -308,7 +308,7 @@ fn a_client_that_leaves_cancels_its_runs() {
 }
 
 #[test]
-fn a_run_that_waits_says_so_and_only_a_person_answers() {
+fn a_waiting_run_is_reported_and_only_a_person_can_answer() {
     let world = world();
     for mut client in McpClient::both(&world) {
         let waits = client.value("skill_run", json!({"skill": "careful"}));
@@ -332,7 +332,7 @@ fn a_run_that_waits_says_so_and_only_a_person_answers() {
 }
 
 #[test]
-fn the_person_answers_whatever_the_model_says() {
+fn the_model_cannot_answer_for_the_person() {
     let world = world();
     let capabilities = json!({"elicitation": {}});
     let mut client = McpClient::legacy(&world, LEGACY, &capabilities);
@@ -360,7 +360,7 @@ fn the_person_answers_whatever_the_model_says() {
 }
 
 #[test]
-fn the_person_behind_a_client_without_a_session_answers_too() {
+fn the_person_answers_also_without_a_session() {
     let world = world();
     let mut unable = McpClient::modern(&world, &json!({}));
     let waits = unable.value("skill_run", json!({"skill": "careful"}));
@@ -426,7 +426,7 @@ fn a_reply_asks_for_input_where_servers_send_no_requests() {
 }
 
 #[test]
-fn a_daemon_beside_it_runs_what_is_queued() {
+fn a_running_daemon_runs_queued_jobs() {
     let world = world();
     let daemon = Daemon::start(&world);
     let mut client = McpClient::modern(&world, &json!({}));
@@ -452,7 +452,7 @@ fn a_daemon_beside_it_runs_what_is_queued() {
 /// The daemon would find the job by polling too, so the test takes the place of its doorbell.
 #[cfg(unix)]
 #[test]
-fn a_queued_job_rings_the_daemon() {
+fn a_queued_job_wakes_the_daemon() {
     let world = world();
     let daemon = Daemon::start(&world);
     let place = world.path("home/data/doorbell");
@@ -470,7 +470,7 @@ fn a_queued_job_rings_the_daemon() {
 }
 
 #[test]
-fn a_job_without_a_daemon_says_what_is_missing() {
+fn a_job_without_a_daemon_is_reported() {
     let world = world();
     let mut client = McpClient::modern(&world, &json!({}));
     let action = json!({"type": "tool_call", "toolName": "time.now", "parameters": {}});

@@ -6,7 +6,7 @@ use crate::daemon::used_home;
 use crate::mcp_client::{LEGACY, McpClient};
 
 #[test]
-fn lines_that_are_no_messages_do_no_harm() {
+fn invalid_lines_do_no_harm() {
     let world = used_home();
     let mut client = McpClient::legacy(&world, LEGACY, &json!({}));
     for line in [

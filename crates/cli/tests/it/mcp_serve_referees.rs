@@ -83,7 +83,7 @@ fn judge(way: Way, era: &str) {
     let daemon = (way == Way::Http).then(|| Daemon::start(&world));
     let tools = result(&world, way, era, &["--method", "tools/list", "--strict"]);
     assert!(tools["tools"].as_array().unwrap().len() > 10, "{tools:#}");
-    let said = result(
+    let output = result(
         &world,
         way,
         era,
@@ -97,8 +97,8 @@ fn judge(way: Way, era: &str) {
         ],
     );
     assert_eq!(
-        said["structuredContent"]["outputs"]["said"], "hi",
-        "{said:#}"
+        output["structuredContent"]["outputs"]["said"], "hi",
+        "{output:#}"
     );
     let resources = result(&world, way, era, &["--method", "resources/list"]);
     assert_eq!(resources["resources"].as_array().unwrap().len(), 4);

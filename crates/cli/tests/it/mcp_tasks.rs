@@ -94,7 +94,7 @@ fn a_short_run_is_answered_with_its_result() {
 }
 
 #[test]
-fn a_run_that_lets_time_pass_becomes_a_task() {
+fn a_waiting_run_becomes_a_task() {
     let world = world();
     let mut client = client(&world);
     let created = task(&mut client, "pause", json!({"seconds": 2}));
@@ -118,7 +118,7 @@ fn a_run_that_lets_time_pass_becomes_a_task() {
 }
 
 #[test]
-fn a_run_that_is_long_at_work_becomes_a_task() {
+fn a_long_run_becomes_a_task() {
     let world = world();
     let pipe = world.path("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
@@ -208,7 +208,7 @@ fn a_person_who_declines_stops_the_run() {
 }
 
 #[test]
-fn a_client_that_cannot_ask_learns_the_question() {
+fn a_client_without_elicitation_gets_the_question_as_text() {
     let world = world();
     let known = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
     let mut client = McpClient::modern(&world, &known);
@@ -272,7 +272,7 @@ fn a_cancelled_task_cancels_its_run() {
 }
 
 #[test]
-fn ids_that_are_no_tasks_are_refused() {
+fn unknown_task_ids_are_refused() {
     let world = world();
     let by_hand = world.json(&["run", "quick", "--json"]);
     let mut client = client(&world);
@@ -306,7 +306,7 @@ fn ids_that_are_no_tasks_are_refused() {
 }
 
 #[test]
-fn a_task_is_known_until_its_run_is_deleted() {
+fn a_task_exists_until_its_run_is_deleted() {
     let world = world();
     let mut client = client(&world);
     let run = client.value("skill_run", run("quick", json!({})))["run"].take();
@@ -325,7 +325,7 @@ fn a_task_is_known_until_its_run_is_deleted() {
 }
 
 #[test]
-fn a_task_outlives_its_server() {
+fn a_task_survives_its_server_process() {
     let world = world();
     let mut first = client(&world);
     let created = task(&mut first, "pause", json!({"seconds": 3}));
@@ -336,7 +336,7 @@ fn a_task_outlives_its_server() {
 }
 
 #[test]
-fn a_daemon_takes_tasks_over() {
+fn a_daemon_takes_over_tasks() {
     let world = world();
     let mut client = client(&world);
     let alone = task(&mut client, "pause", json!({"seconds": 3}));

@@ -56,7 +56,7 @@ fn until(api: &Api, task: &Value, status: &str) -> Value {
 }
 
 #[test]
-fn a_task_outlives_a_daemon_that_is_killed() {
+fn a_task_survives_a_killed_daemon() {
     let world = world();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -100,7 +100,7 @@ fn a_task_outlives_a_daemon_that_is_killed() {
 }
 
 #[test]
-fn a_daemon_that_stops_leaves_tasks_for_the_next() {
+fn tasks_of_a_stopped_daemon_continue_in_the_next() {
     let world = world();
     let daemon = Daemon::start(&world);
     let pause = create(&Api::find(&world), "pause", json!({"seconds": 4}));
@@ -111,7 +111,7 @@ fn a_daemon_that_stops_leaves_tasks_for_the_next() {
 }
 
 #[test]
-fn a_token_that_may_only_read_sees_no_task() {
+fn a_read_only_token_sees_no_tasks() {
     let world = world();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);

@@ -36,7 +36,7 @@ outputs: {before: \"{{ before }}\", nested: \"{{ nested.seen }}\", after: \"{{ a
 ";
 
 #[test]
-fn a_nested_skill_has_an_interpreter_of_its_own() {
+fn a_nested_skill_has_a_separate_interpreter() {
     let world = World::new();
     world
         .write("home/skills/inner.yaml", INNER)

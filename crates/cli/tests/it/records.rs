@@ -30,7 +30,7 @@ pub(crate) fn reminder(name: &str, when: &Value) -> Value {
 }
 
 #[test]
-fn what_was_stored_comes_back_in_words() {
+fn stored_records_are_described_in_words() {
     let world = World::new();
     let stored = store(
         &world,
@@ -82,7 +82,7 @@ fn records_are_found_by_their_tags() {
 
 /// Each kind of invalid argument has its own message, and nothing is stored.
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn invalid_records_are_refused() {
     let world = World::new();
     for (change, said) in [
         (
@@ -154,7 +154,7 @@ fn a_record_can_wait_for_its_tools() {
 
 /// Files and records are in the same list, with the same keys.
 #[test]
-fn records_are_listed_beside_files() {
+fn records_are_listed_with_files() {
     let world = World::new();
     world.write("home/skills/report.yaml", WORKFLOW);
     store(
@@ -261,7 +261,7 @@ fn a_record_is_run_by_name_and_by_number() {
 }
 
 #[test]
-fn a_record_is_changed_switched_and_deleted() {
+fn a_record_is_changed_disabled_and_deleted() {
     let world = World::new();
     store(
         &world,
@@ -333,7 +333,7 @@ fn names_are_unique_per_agent() {
 
 /// A one-shot skill is kept after it has fired, and can be given a new time.
 #[test]
-fn a_one_shot_fires_once() {
+fn a_one_shot_runs_once() {
     let world = World::new();
     let in_an_hour = reminder("Drink water", &json!({"in_minutes": 60}));
     let next = store(&world, &in_an_hour)["skill"]["trigger"]["next"][0].take();
@@ -357,7 +357,7 @@ fn a_one_shot_fires_once() {
 
 /// `enabled` in an update takes effect, and a skill that stays disabled keeps its reason.
 #[test]
-fn an_update_switches_on_and_off() {
+fn an_update_enables_and_disables() {
     let world = World::new();
     store(
         &world,
@@ -380,7 +380,7 @@ fn an_update_switches_on_and_off() {
 
 /// Problems are reported when a skill is stored, not when it fires.
 #[test]
-fn what_a_tool_would_refuse_is_refused_at_once() {
+fn arguments_that_a_tool_would_refuse_are_refused_at_once() {
     let world = World::new();
     let refused = |args: Value| {
         let (code, refused) = call(&world, "memory_store_skill", &args);

@@ -52,7 +52,7 @@ fn get_skill(world: &World, topic: &str) -> Value {
 }
 
 #[test]
-fn a_skill_of_a_server_is_listed_looked_at_and_approved() {
+fn a_skill_of_a_server_is_listed_shown_and_approved() {
     let model = model([]);
     let world = world(&model, |skills| skills);
     world.write(
@@ -155,12 +155,12 @@ fn an_agent_loads_an_approved_skill_and_its_files() {
     let about = tool["function"]["description"].as_str().unwrap();
     let line = "<skill name=\"demo/pdf\" from=\"server demo\">Fills forms</skill>";
     assert!(about.contains(line), "{about}");
-    let said = messages(&asked[2]);
-    let results: Vec<&String> = said
+    let prompt = messages(&asked[2]);
+    let results: Vec<&String> = prompt
         .iter()
         .filter_map(|(role, text)| (role == "tool").then_some(text))
         .collect();
-    assert_eq!(results.len(), 2, "{said:?}");
+    assert_eq!(results.len(), 2, "{prompt:?}");
     for (result, content) in results.iter().zip(["fill the form", "The field is called"]) {
         assert!(
             result.contains("from the server `demo`, not by you"),
@@ -196,7 +196,7 @@ fn a_skill_that_changes_has_to_be_approved_again() {
 }
 
 #[test]
-fn content_that_is_not_as_listed_is_shown_to_no_one() {
+fn content_that_differs_from_its_listing_is_not_shown() {
     let model = model([]);
     let world = world(&model, |skills| {
         skills.sends("skill://pdf/SKILL.md", json!("Evil"))
@@ -243,8 +243,9 @@ fn chat(world: &World, flags: &[&str], answer: Option<&str>) -> String {
 /// Returns the result of the model's last tool call.
 fn result(model: &ModelServer) -> String {
     let asked = model.requests();
-    let mut said = messages(asked.last().unwrap()).into_iter().rev();
-    said.find_map(|(role, text)| (role == "tool").then_some(text))
+    let mut prompt = messages(asked.last().unwrap()).into_iter().rev();
+    prompt
+        .find_map(|(role, text)| (role == "tool").then_some(text))
         .unwrap()
 }
 
@@ -293,15 +294,15 @@ fn a_skill_that_the_person_declines_is_not_loaded() {
     let model = model(loads("get_skill"));
     let world = world(&model, |skills| skills);
     chat(&world, &[], Some("n\r"));
-    let told = result(&model);
-    assert!(!told.contains("fill the form"), "{told}");
+    let shown_result = result(&model);
+    assert!(!shown_result.contains("fill the form"), "{shown_result}");
     assert_eq!(listed(&world)["approval"], "needed");
     assert!(reads(&world).is_empty());
 }
 
 /// The approval covers the files at the time of the question, not those that the server has afterwards.
 #[test]
-fn a_skill_that_changes_while_the_person_thinks_is_not_loaded() {
+fn a_skill_that_changes_during_the_question_is_not_loaded() {
     let model = model(loads("get_skill"));
     let world = world(&model, |skills| skills);
     let mut terminal = Terminal::start(&world, &["chat"]);
@@ -312,13 +313,13 @@ fn a_skill_that_changes_while_the_person_thinks_is_not_loaded() {
     terminal.until("That is that.").until_line(">");
     terminal.keys("/quit\r");
     terminal.end();
-    let told = result(&model);
-    assert!(!told.contains("Send everything"), "{told}");
+    let shown_result = result(&model);
+    assert!(!shown_result.contains("Send everything"), "{shown_result}");
     assert_eq!(listed(&world)["approval"], "needed");
 }
 
 #[test]
-fn without_a_person_the_model_is_told_how_a_skill_is_approved() {
+fn without_a_person_the_model_gets_the_approval_command() {
     let model = model(loads("get_skill"));
     let world = world(&model, |skills| skills);
     let answer = deft(&world, &["chat", "-p", "fill the form"]);
@@ -339,7 +340,7 @@ fn a_flag_approves_no_skill() {
 
 /// Skills that one deft publishes can be listed, verified and imported by another.
 #[test]
-fn the_skills_of_another_deft_are_read_to_the_last_file() {
+fn all_skills_of_another_deft_are_readable() {
     let other = used_home();
     let text = "---\nname: review\ndescription: Reviews code\nmetadata:\n  level: 3\n---\n\nRead the diff.\n";
     other

@@ -89,7 +89,7 @@ fn the_seeds_example_runs_unchanged_vpn_down_then_healed_then_confirmed() {
 }
 
 #[test]
-fn unattended_it_parks_and_an_approval_lets_it_go_on() {
+fn an_unattended_run_parks_and_continues_after_approval() {
     let world = world();
     let args = ["run", "start_work", "--issue_key", "AAP-12345", "--json"];
     let output = world.output(&args);
@@ -123,7 +123,7 @@ fn a_dry_run_calls_nothing() {
 }
 
 #[test]
-fn bad_inputs_are_told_one_by_one() {
+fn each_bad_input_is_reported() {
     let world = world();
     let args = [
         "run",
@@ -159,7 +159,7 @@ fn steps() -> World {
 }
 
 #[test]
-fn a_run_is_listed_shown_exported_and_made_again() {
+fn a_run_is_listed_shown_exported_and_rerun() {
     let world = steps();
     let run = world.json(&["run", "steps", "--n", "2", "--yes", "--json", "--key", "k1"]);
     let id = run["id"].as_str().unwrap();
@@ -209,7 +209,7 @@ fn a_run_is_listed_shown_exported_and_made_again() {
 }
 
 #[test]
-fn a_question_is_rejected_skipped_or_allowed_for_good() {
+fn a_question_is_rejected_skipped_or_always_allowed() {
     for (answer, outcome) in [
         (&["approvals", "reject"][..], "cancelled"),
         (&["approvals", "reject", "--skip"][..], "success"),
@@ -248,7 +248,7 @@ fn a_run_can_be_left_queued_and_cancelled() {
 
 /// An `expect` check may need full Python: the worker evaluates it, and its result is in the record.
 #[test]
-fn what_is_expected_may_take_a_full_python() {
+fn an_expect_condition_may_need_the_sandbox() {
     for (step, skill, outcome, said) in [
         (
             "hash(str(result)) == hash(b'x')",
@@ -285,7 +285,7 @@ fn what_is_expected_may_take_a_full_python() {
 }
 
 #[test]
-fn failures_have_a_class_a_place_and_a_hint() {
+fn failures_have_a_class_a_location_and_a_hint() {
     for (step, class, message) in [
         (
             "{id: a, compute: \"result = 1 / 0\"}",
@@ -323,12 +323,12 @@ fn failures_have_a_class_a_place_and_a_hint() {
         let run = world.json(&["run", "bad", "--json"]);
         let error = &run["error"];
         assert_eq!(error["class"], class, "{step}: {run:#}");
-        let said = error["message"].as_str().unwrap();
+        let text = error["message"].as_str().unwrap();
         assert!(
-            error["step"] == "a" || said.contains("`a`"),
-            "{step}: {said}"
+            error["step"] == "a" || text.contains("`a`"),
+            "{step}: {text}"
         );
-        assert!(said.contains(message), "{step}: {said}");
+        assert!(text.contains(message), "{step}: {text}");
         assert_eq!(world.code(&["run", "bad"]), 1, "{step}");
     }
 }

@@ -44,11 +44,11 @@ fn a_host_without_a_keyring_gets_a_private_file() {
         world.read("home/config.toml"),
         "[secrets]\nMAIL = \"file:secrets/MAIL\"\n"
     );
-    let said = set(&world, &["MAIL"]);
-    assert_eq!(said.stdout, "stored `MAIL` as `file:secrets/MAIL`\n");
+    let output = set(&world, &["MAIL"]);
+    assert_eq!(output.stdout, "stored `MAIL` as `file:secrets/MAIL`\n");
     assert!(
-        said.stderr.contains("`secret-tool` is not in `PATH`"),
-        "{said:?}"
+        output.stderr.contains("`secret-tool` is not in `PATH`"),
+        "{output:?}"
     );
 }
 
@@ -72,7 +72,7 @@ fn lists_and_tests_name_secrets_and_never_show_them() {
 }
 
 #[test]
-fn a_removed_secret_is_gone_and_its_users_are_named() {
+fn a_removed_secret_is_deleted_and_its_users_are_named() {
     let world = World::new();
     set(&world, &["KEY"]);
     let reference = "file:secrets/KEY";
@@ -84,16 +84,19 @@ fn a_removed_secret_is_gone_and_its_users_are_named() {
         let key = format!("llm.big.{key}");
         assert_eq!(world.code(&["config", "set", &key, value]), 0);
     }
-    let said = world.run(&["secrets", "rm", "KEY"]);
-    assert!(said.contains("removed `KEY`"), "{said}");
-    assert!(said.contains("`llm.big.api_key` still names it"), "{said}");
+    let output = world.run(&["secrets", "rm", "KEY"]);
+    assert!(output.contains("removed `KEY`"), "{output}");
+    assert!(
+        output.contains("`llm.big.api_key` still names it"),
+        "{output}"
+    );
     assert!(!world.path("home/secrets/KEY").exists());
-    let said = world.run(&["secrets", "rm", "NEVER"]);
-    assert!(said.contains("unknown secret `NEVER`"), "{said}");
+    let output = world.run(&["secrets", "rm", "NEVER"]);
+    assert!(output.contains("unknown secret `NEVER`"), "{output}");
 }
 
 #[test]
-fn what_cannot_be_stored_is_refused() {
+fn invalid_secrets_are_refused() {
     let world = World::new();
     let empty = piped(&world, &["secrets", "set", "MAIL", "--json"], "\n");
     assert_eq!(empty.json()["error"]["code"], "empty_secret");
@@ -103,7 +106,7 @@ fn what_cannot_be_stored_is_refused() {
 }
 
 #[test]
-fn the_prompt_does_not_show_what_is_typed() {
+fn the_prompt_hides_typed_characters() {
     let world = World::new();
     let mut terminal = Terminal::sized(&world, &["secrets", "set", "MAIL"], 80);
     terminal.until("(not shown)").keys(&format!("{VALUE}\r"));
@@ -137,7 +140,7 @@ esac
 "#;
 
 #[test]
-fn a_keyring_is_used_where_there_is_one() {
+fn an_available_keyring_is_used() {
     let world = World::new();
     program(&world, "secret-tool", KEYRING);
     let path = bin(&world);

@@ -50,7 +50,7 @@ pub(crate) fn bin(world: &World) -> String {
 }
 
 #[test]
-fn a_machine_with_nothing_gets_a_home() {
+fn an_empty_machine_gets_a_home() {
     let world = World::new();
     let (code, report) = set_up(&world, &[], &[]);
     assert_eq!((code, &report["ok"]), (0, &json!(true)));
@@ -147,7 +147,7 @@ fn a_second_run_changes_nothing() {
 
 /// The first setup reports what it did, and the second that nothing is left to do.
 #[test]
-fn each_section_is_a_line() {
+fn setup_prints_one_line_per_section() {
     let world = World::new();
     world
         .write("user/.claude/skills/greet/SKILL.md", SKILL)
@@ -181,7 +181,7 @@ fn each_section_is_a_line() {
 }
 
 #[test]
-fn a_model_that_refuses_is_reported_with_a_remedy() {
+fn a_refused_key_is_reported_with_a_hint() {
     let world = World::new();
     let server = provider([ModelAnswer::error(401, "invalid x-api-key")]);
     let variables = [
@@ -200,7 +200,7 @@ fn a_model_that_refuses_is_reported_with_a_remedy() {
 }
 
 #[test]
-fn flags_decide_in_scripts() {
+fn flags_replace_questions_in_scripts() {
     let world = World::new();
     let server = ModelServer::start(Dialect::OpenAi, [ready()]);
     let url = server.url.as_str();
@@ -277,7 +277,7 @@ fn the_service_is_written_and_started_on_request_only() {
 }
 
 #[test]
-fn a_host_without_a_service_manager_says_so() {
+fn a_missing_service_manager_is_reported() {
     let world = World::new();
     let (code, report) = set_up(&world, &["--service"], &[]);
     let unit = &report["service"];
@@ -288,7 +288,7 @@ fn a_host_without_a_service_manager_says_so() {
 
 /// Without a terminal, setup fails instead of waiting for answers.
 #[test]
-fn without_a_person_it_needs_yes() {
+fn setup_without_a_terminal_needs_yes() {
     let world = World::new();
     for args in [
         &["setup"][..],
@@ -301,11 +301,11 @@ fn without_a_person_it_needs_yes() {
 }
 
 #[test]
-fn everything_points_to_setup_while_no_model_is_configured() {
+fn commands_suggest_setup_while_no_model_is_configured() {
     let world = World::new();
     for args in [&["chat", "-p", "hi"][..], &["doctor"], &[]] {
-        let said = world.run(args);
-        assert!(said.contains("deft setup"), "{args:?}: {said}");
+        let output = world.run(args);
+        assert!(output.contains("deft setup"), "{args:?}: {output}");
     }
     let server = provider([ready()]);
     let variables = [

@@ -59,7 +59,7 @@ fn decline(mut terminal: Terminal) -> String {
 }
 
 #[test]
-fn nothing() {
+fn an_empty_machine() {
     for columns in [80, 120] {
         let world = World::new();
         let mut terminal = start(&world, columns, &[]);
@@ -205,7 +205,7 @@ fn a_crontab() {
 
 /// A typed key is stored as a secret, and a model that refuses it can be changed immediately.
 #[test]
-fn a_typed_key_and_a_second_try() {
+fn a_wrong_key_can_be_typed_again() {
     let world = World::new();
     let answers = [
         ModelAnswer::error(401, "no such key"),
@@ -268,7 +268,7 @@ fn a_server_without_a_key() {
 }
 
 #[test]
-fn ctrl_c_ends_it() {
+fn ctrl_c_ends_setup() {
     let world = World::new();
     let mut terminal = start(&world, 80, &[]);
     terminal.until(MODEL).keys("\x03");

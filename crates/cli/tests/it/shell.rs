@@ -114,7 +114,7 @@ fn the_help_of_a_skill_describes_its_inputs() {
 }
 
 #[test]
-fn a_missing_input_is_named_as_it_is_typed() {
+fn a_missing_input_is_named_by_its_flag() {
     let world = world();
     insta::assert_snapshot!(world.run(&["run", "roll-out"]));
     insta::assert_snapshot!(world.run(&["run", "roll-out", "--namespace"]));

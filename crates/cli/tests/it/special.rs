@@ -32,15 +32,18 @@ fn bounded(world: &World, args: &[&str]) -> (i32, String) {
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let place = world.path("").display().to_string();
-    let said = text(&output.stdout) + &text(&output.stderr);
+    let printed = text(&output.stdout) + &text(&output.stderr);
     let Some(code) = output.status.code() else {
-        panic!("{args:?} waits for a pipe: {said}");
+        panic!("{args:?} waits for a pipe: {printed}");
     };
-    (code, said.replace(place.trim_end_matches('/'), "[world]"))
+    (
+        code,
+        printed.replace(place.trim_end_matches('/'), "[world]"),
+    )
 }
 
 #[test]
-fn a_pipe_as_the_configuration_stops_no_command_for_ever() {
+fn a_pipe_as_the_configuration_blocks_no_command() {
     let world = used_home();
     pipe(&world.path("home/config.toml"));
     let expected = "cannot read `[world]/home/config.toml`: it is a named pipe, not a regular file";
@@ -66,7 +69,7 @@ fn a_pipe_as_the_configuration_stops_no_command_for_ever() {
 }
 
 #[test]
-fn files_that_are_named_are_regular_ones() {
+fn named_files_must_be_regular_files() {
     let world = World::new();
     world.write("home/skills/report.yaml", WORKFLOW);
     pipe(&world.path("pipe.json"));
@@ -117,7 +120,7 @@ fn a_secret_is_read_from_a_regular_file() {
 
 /// Refused files are reported with a reason, and do not affect others.
 #[test]
-fn doctor_says_what_is_not_read_and_why() {
+fn doctor_lists_skipped_files_with_reasons() {
     let world = used_home();
     world.write("home/skills/greet/SKILL.md", SKILL);
     world.write("outside/SKILL.md", SKILL.replace("greet", "outside"));
@@ -149,7 +152,7 @@ fn doctor_says_what_is_not_read_and_why() {
 
 /// Pipes in place of deft's own files block no command.
 #[test]
-fn pipes_in_the_home_are_not_waited_for() {
+fn pipes_in_the_home_do_not_block() {
     let world = used_home();
     world.write("home/skills/report.yaml", WORKFLOW);
     for name in [

@@ -29,7 +29,7 @@ fn resting() -> World {
 }
 
 #[test]
-fn reasons_stand_below_runs() {
+fn reasons_are_shown_below_runs() {
     let world = resting();
     let rest = "backoff: it failed; next try at 2090-01-01T01:06:00";
     let listed = world.run(&["runs", "list"]);
@@ -46,7 +46,7 @@ fn reasons_stand_below_runs() {
 }
 
 #[test]
-fn a_rest_is_shown_where_the_next_slot_is() {
+fn a_backoff_is_shown_with_the_next_slot() {
     let world = resting();
     let document = world.json(&["schedule", "list", "--json"]);
     let failing: &Value = &document["schedules"][0];
@@ -63,20 +63,20 @@ fn a_rest_is_shown_where_the_next_slot_is() {
 }
 
 #[test]
-fn who_enables_a_skill_hears_what_it_lacks() {
+fn enabling_a_skill_reports_missing_tools() {
     let world = used_home();
     let text = FAILING.replace("schedule:", "required_tools: [no_such_tool]\nschedule:");
     world.write("home/skills/failing.yaml", text);
-    let said = world.run(&["skills", "enable", "failing"]);
-    assert!(said.contains("`failing` is enabled"), "{said}");
+    let output = world.run(&["skills", "enable", "failing"]);
+    assert!(output.contains("`failing` is enabled"), "{output}");
     assert!(
-        said.contains("no connected server provides `no_such_tool`"),
-        "{said}"
+        output.contains("no connected server provides `no_such_tool`"),
+        "{output}"
     );
 }
 
 #[test]
-fn who_needs_a_tool_that_is_off_hears_the_setting() {
+fn a_disabled_tool_is_reported_with_its_setting() {
     let world = World::new();
     for (name, tool) in [("list", "shell.run"), ("ask", "http.request")] {
         world.write(
@@ -89,10 +89,10 @@ fn who_needs_a_tool_that_is_off_hears_the_setting() {
     for (skill, tool, hint) in [("list", "shell.run", shell), ("ask", "http.request", http)] {
         let off = format!("the tool `{tool}` is disabled");
         for command in [["run", skill].as_slice(), &["skills", "enable", skill]] {
-            let said = world.run(command);
-            assert!(said.contains(&off) && said.contains(hint), "{said}");
+            let output = world.run(command);
+            assert!(output.contains(&off) && output.contains(hint), "{output}");
         }
-        let said = world.run(&["tools", "show", tool]);
-        assert!(said.contains(&off) && said.contains(hint), "{said}");
+        let output = world.run(&["tools", "show", tool]);
+        assert!(output.contains(&off) && output.contains(hint), "{output}");
     }
 }

@@ -33,7 +33,7 @@ fn status_is_one_screen() {
 }
 
 #[test]
-fn an_empty_home_and_none_have_a_screen() {
+fn an_empty_or_missing_home_has_a_status() {
     let world = World::new();
     let none = screen(&world, &[], 80) + "\n\n" + &screen(&world, &["status"], 80);
     assert_eq!(world.code(&["init"]), 0);
@@ -57,7 +57,7 @@ fn status_as_json_is_typed() {
 
 /// Reasons wrap between words, and the instant of a one-shot schedule is shown once.
 #[test]
-fn nothing_is_cut_or_said_twice() {
+fn status_cuts_and_repeats_nothing() {
     let world = World::new();
     world.write(
         "home/skills/collect.yaml",
@@ -163,7 +163,7 @@ fn watch_needs_a_terminal() {
 /// `deft logs` prints the last lines of the daemon's log, and new ones as they are written. A detached run
 /// that fails is shown in the log, in the notices and on the status screen.
 #[test]
-fn a_detached_run_that_fails_is_seen() {
+fn a_failed_detached_run_is_shown() {
     let world = busy();
     let mut daemon = Daemon::start(&world);
     let mut follow = Terminal::sized(&world, &["logs", "-f"], 120);

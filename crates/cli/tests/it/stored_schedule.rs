@@ -72,10 +72,10 @@ fn records_are_listed_with_their_zone() {
     assert_eq!(world.code(&["skills", "disable", "Report"]), 0);
     let text = world.run(&["schedule", "list"]);
     assert!(text.contains("disabled: by a person"), "{text}");
-    let told = world.run(&["schedule", "next", "report"]);
+    let output = world.run(&["schedule", "next", "report"]);
     assert!(
-        told.contains("`report` is disabled (by a person); if enabled, it would run at:"),
-        "{told}"
+        output.contains("`report` is disabled (by a person); if enabled, it would run at:"),
+        "{output}"
     );
 }
 
@@ -143,7 +143,7 @@ fn the_interval_of_a_file_keeps_its_grid_too() {
 }
 
 #[test]
-fn simulate_knows_them() {
+fn simulate_includes_stored_schedules() {
     let world = world();
     let grid = fires(&world, &["stretch", "-n", "4"]);
     let minute = SignedDuration::from_mins(1);

@@ -193,11 +193,11 @@ fn lists_of_runs_and_questions() {
 fn lists_of_chats() {
     let server = model([ModelAnswer::text("At 14:32.")]);
     let world = busy_home(&server);
-    let said = deft(
+    let output = deft(
         &world,
         &["chat", "-p", "When is the water high in the harbour?"],
     );
-    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(output.code, 0, "{output:?}");
     assert_recent(&world, "chat_list", &["chat", "list"]);
     assert_recent(&world, "chat_search", &["chat", "search", "water"]);
 }

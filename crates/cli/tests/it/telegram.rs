@@ -39,7 +39,7 @@ fn the_notice(world: &World) -> Value {
 
 /// After temporary errors of the service the message still arrives, once, and the receipt confirms it.
 #[test]
-fn a_message_arrives_once_whatever_happens_on_the_way() {
+fn a_message_arrives_once_despite_failures() {
     let bot = BotApi::start();
     bot.script([
         BotAnswer::Error(500, "Internal Server Error".to_owned()),
@@ -75,7 +75,7 @@ fn a_message_arrives_once_whatever_happens_on_the_way() {
 
 /// Without a daemon the command itself sends the message, and leaves a failed delivery to the next process.
 #[test]
-fn a_connection_that_breaks_leaves_the_message_for_later() {
+fn a_message_stays_queued_after_a_broken_connection() {
     let bot = BotApi::start();
     bot.script([BotAnswer::Close]);
     let world = world(&bot);
@@ -95,7 +95,7 @@ fn a_connection_that_breaks_leaves_the_message_for_later() {
 
 /// A request to a service that hangs times out and is retried later.
 #[test]
-fn a_service_that_hangs_is_asked_again() {
+fn a_hanging_service_is_retried() {
     let bot = BotApi::start();
     bot.script([BotAnswer::Hang]);
     let world = world(&bot);
@@ -115,7 +115,7 @@ fn a_service_that_hangs_is_asked_again() {
 
 /// A long text is split into several messages. Delivered parts are not sent again, even by another process.
 #[test]
-fn a_long_message_goes_on_where_it_stopped() {
+fn a_long_message_continues_after_the_last_sent_part() {
     let bot = BotApi::start();
     bot.script([
         BotAnswer::Ok,
@@ -146,7 +146,7 @@ fn a_long_message_goes_on_where_it_stopped() {
 
 /// A permanent error is not retried, is shown by doctor, and the message can be sent again.
 #[test]
-fn a_wrong_chat_is_given_up_and_told() {
+fn a_wrong_chat_fails_permanently_and_is_reported() {
     let bot = BotApi::start();
     bot.script([BotAnswer::Error(
         400,
@@ -235,7 +235,7 @@ fn an_invented_chat_is_replaced() {
 
 /// A bot configured while deft is running is used without a restart.
 #[test]
-fn another_way_is_taken_while_up() {
+fn another_channel_is_used_without_a_restart() {
     let bot = BotApi::start();
     let world = used_home();
     let mut daemon = Daemon::start(&world);
@@ -284,7 +284,7 @@ fn a_webhook_gets_the_message_as_json() {
 
 /// A message that the receiver refuses is still written to the log.
 #[test]
-fn what_a_webhook_refuses_is_in_the_log() {
+fn refused_webhook_messages_are_logged() {
     let hook = HttpDouble::start(|_| Reaction::Answer(500, Vec::new(), String::new()));
     let world = used_home();
     let target = json!(format!("{}/hook", hook.url));
@@ -301,7 +301,7 @@ fn what_a_webhook_refuses_is_in_the_log() {
 }
 
 #[test]
-fn a_target_that_is_no_address_is_told() {
+fn an_invalid_target_is_reported() {
     for (target, status) in [("not-a-url", "bad"), ("https://example.com/hook", "ok")] {
         let world = used_home();
         world.write(

@@ -238,7 +238,7 @@ fn ctrl_c_stops_the_run() {
 /// The first start of `deft up` prints, in colours, that it is ready and what to try, and exits when the
 /// terminal is closed.
 #[test]
-fn up_shows_life_in_a_terminal() {
+fn up_prints_that_it_has_started() {
     let world = World::new();
     let mut terminal = Terminal::start(&world, &["up"]);
     terminal.until("started in").until("deft run countdown");
@@ -250,7 +250,7 @@ fn up_shows_life_in_a_terminal() {
 
 /// The frozen server does not notice that it should exit, so closing it takes a while.
 #[test]
-fn a_second_ctrl_c_does_not_wait_for_a_frozen_server() {
+fn a_second_ctrl_c_exits_despite_a_frozen_server() {
     let world = hanging(json!({"annotations": {"readOnlyHint": true}, "freeze": true}));
     let mut terminal = Terminal::start(&world, &["run", "slow"]);
     terminal.until(RUNNING).keys("\x03");
@@ -261,7 +261,7 @@ fn a_second_ctrl_c_does_not_wait_for_a_frozen_server() {
 }
 
 #[test]
-fn a_signal_to_end_stops_the_run_too() {
+fn sigterm_stops_the_run() {
     let world = hanging(reading());
     let mut terminal = Terminal::start(&world, &["run", "slow"]);
     terminal.until(RUNNING).signal("-TERM");
@@ -325,7 +325,7 @@ fn an_interrupted_run_is_printed_as_json() {
 
 /// A killed process reports nothing, so later commands must detect the abandoned run.
 #[test]
-fn a_killed_process_leaves_an_abandoned_run_that_can_go_on() {
+fn an_abandoned_run_of_a_killed_process_can_be_resumed() {
     let world = hanging(reading());
     let mut terminal = Terminal::start(&world, &["run", "slow"]);
     terminal.until(RUNNING);
@@ -382,7 +382,7 @@ fn asking() -> World {
 }
 
 #[test]
-fn a_question_is_asked_and_the_typed_answer_counts() {
+fn a_typed_answer_resolves_the_question() {
     for (typed, code, outcome) in [
         ("y\r", 0, "success"),
         ("\r", 0, "success"),
@@ -401,7 +401,7 @@ fn a_question_is_asked_and_the_typed_answer_counts() {
 
 /// A person can only agree to a question that is shown.
 #[test]
-fn what_was_typed_before_a_question_is_no_answer() {
+fn input_typed_before_a_question_is_ignored() {
     let world = World::new();
     let pipe = world.path("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();

@@ -46,7 +46,7 @@ fn instant(text: &Value) -> jiff::Timestamp {
 
 /// S3.6: a workflow is started by its schedule. The module `runs` tests starts by hand.
 #[test]
-fn what_is_due_is_fired_and_reported() {
+fn due_slots_run_and_are_reported() {
     let world = world("");
     let slots = slots(&world, "2");
     let ticked = tick(&world, &slots[0]);
@@ -72,10 +72,10 @@ fn what_is_due_is_fired_and_reported() {
         json!([]),
         "a slot fires once"
     );
-    let said = world.run(&["tick", "--now", &slots[1]]);
+    let output = world.run(&["tick", "--now", &slots[1]]);
     assert!(
-        said.starts_with("exit 0\n--- stdout\nsuccess      hourly  "),
-        "{said}"
+        output.starts_with("exit 0\n--- stdout\nsuccess      hourly  "),
+        "{output}"
     );
     let idle = world.run(&["tick"]);
     assert_eq!(idle, "exit 0\n--- stdout\n--- stderr\nnothing to run\n");
@@ -86,7 +86,7 @@ fn what_is_due_is_fired_and_reported() {
 
 /// X3: concurrent ticks fire a slot only once.
 #[test]
-fn many_at_once_fire_a_slot_once() {
+fn concurrent_ticks_run_a_slot_once() {
     let world = world("");
     let slot = &slots(&world, "1")[0];
     let ticks: Vec<_> = (0..4)
@@ -107,7 +107,7 @@ fn many_at_once_fire_a_slot_once() {
 
 /// deft was down for five hours: the skill's misfire rule applies to its slots, and each slot is recorded.
 #[test]
-fn slots_that_passed_are_made_up_for_as_the_skill_says() {
+fn missed_slots_follow_the_misfire_rule() {
     for (misfire, fired, missed) in [("once", 1, 4), ("skip", 0, 5), ("all", 5, 0)] {
         let world = world(&format!("misfire: {misfire}\n"));
         let slots = slots(&world, "5");
@@ -134,7 +134,7 @@ fn slots_that_passed_are_made_up_for_as_the_skill_says() {
 
 /// A failure sets the exit code (for cron's mail), notifies a person, and starts a backoff.
 #[test]
-fn a_failure_is_told_and_counted() {
+fn a_failure_is_reported_and_counted() {
     let world = World::new();
     world.write(
         "home/skills/hourly.yaml",
@@ -171,7 +171,7 @@ fn a_failure_is_told_and_counted() {
 
 /// A one-shot skill that fails is retried with increasing backoff, relative to the time passed with `--now`.
 #[test]
-fn the_ladder_stands_where_the_schedules_stand() {
+fn backoff_is_relative_to_the_tick_time() {
     let world = World::new();
     let once = HOURLY
         .replace("tool: time.now", "compute: \"result = 1 / 0\"")
@@ -196,7 +196,7 @@ fn the_ladder_stands_where_the_schedules_stand() {
 
 /// X14: the last good revision of a broken file stays in use, whichever command runs first after the edit.
 #[test]
-fn a_broken_file_goes_on_as_it_was() {
+fn the_last_good_revision_of_a_broken_file_stays_in_use() {
     let world = World::new();
     // The name of the file differs from the name of the skill.
     world.write("home/skills/mine.yaml", HOURLY);
@@ -216,25 +216,25 @@ fn a_broken_file_goes_on_as_it_was() {
         (&shown["enabled"], &shown["revision"]),
         (&json!(true), &revision)
     );
-    let said = world.run(&["skills", "doctor"]);
-    assert!(said.starts_with("exit 1\n"), "{said}");
+    let output = world.run(&["skills", "doctor"]);
+    assert!(output.starts_with("exit 1\n"), "{output}");
     assert!(
-        said.contains("; the last valid version of `hourly` stays in use"),
-        "{said}"
+        output.contains("; the last valid version of `hourly` stays in use"),
+        "{output}"
     );
-    let said = world.run(&["doctor"]);
+    let output = world.run(&["doctor"]);
     assert!(
-        said.contains("for 1 of them the last good version is in use"),
-        "{said}"
+        output.contains("for 1 of them the last good version is in use"),
+        "{output}"
     );
     // A run by hand uses the last good revision too, and prints a warning (S2.18).
-    let said = world.run(&["run", "hourly"]);
-    assert!(said.starts_with("exit 0\n"), "{said}");
+    let output = world.run(&["run", "hourly"]);
+    assert!(output.starts_with("exit 0\n"), "{output}");
     assert!(
-        said.contains(
+        output.contains(
             "warning: the file of `hourly` has errors; its last good version is in use; hint: "
         ),
-        "{said}"
+        "{output}"
     );
     let mut daemon = Daemon::start(&world);
     daemon.until("a skill file is broken; `hourly` uses its last good revision");
@@ -256,7 +256,7 @@ fn a_broken_file_goes_on_as_it_was() {
 
 /// Skills that become enabled automatically are listed; a skill that asks a model is not enabled without one.
 #[test]
-fn skills_that_switch_themselves_on_are_listed() {
+fn skills_that_enable_themselves_are_listed() {
     let world = World::new();
     let needs = "enabled: false\n  required_tools: [telegram_send_message]\n";
     let page = format!(
@@ -279,16 +279,16 @@ fn skills_that_switch_themselves_on_are_listed() {
     assert_eq!(enabled(), json!(["hourly"]));
     let model = "[llm.local]\nprovider = \"ollama\"\nmodel = \"m\"\n";
     world.write("home/config.toml", format!("{bot}{model}"));
-    let said = tick(&["tick"]);
-    assert!(said.starts_with("enabled      thinks  "), "{said}");
-    assert!(said.contains("each run asks a model"), "{said}");
+    let printed = tick(&["tick"]);
+    assert!(printed.starts_with("enabled      thinks  "), "{printed}");
+    assert!(printed.contains("each run asks a model"), "{printed}");
     assert_eq!(enabled(), json!([]));
 }
 
 /// A run waits for its tool; the first tick after the tool is available again resumes it, an earlier tick
 /// does not.
 #[test]
-fn a_run_goes_on_when_its_tool_is_back() {
+fn a_run_continues_when_its_tool_is_available_again() {
     let world = World::new();
     world.write(
         "home/skills/hourly.yaml",

@@ -87,20 +87,20 @@ fn a_tool_carries_notices_with_their_key() {
 
 /// An unsuitable tool is reported before a message is sent, and no message is lost.
 #[test]
-fn a_tool_that_leaves_a_doubt_is_refused_with_the_remedy() {
+fn an_unsuitable_tool_is_refused_with_a_hint() {
     let schema = json!({"type": "object", "required": ["phrase"], "properties": {"phrase": {"type": "string"}}});
     let (world, log) = world(json!({"schema": schema}), "");
-    let said = "cannot tell which argument of `slack_post` takes the text of a notice";
+    let message = "cannot tell which argument of `slack_post` takes the text of a notice";
     assert_eq!(
         channel_check(&world),
         json!([
             "bad",
-            said,
+            message,
             "`deft config set notify.text_argument NAME`; it has `phrase`"
         ])
     );
     let mut daemon = Daemon::start(&world);
-    daemon.until(said);
+    daemon.until(message);
     daemon.stop();
     notify(&world, "hello");
     let notice = the_notice(&world);
@@ -109,7 +109,7 @@ fn a_tool_that_leaves_a_doubt_is_refused_with_the_remedy() {
         (
             &json!("queued"),
             &json!(0),
-            &json!(format!("invalid: {said}"))
+            &json!(format!("invalid: {message}"))
         ),
         "it waits until that is mended"
     );
@@ -128,7 +128,7 @@ fn a_tool_that_leaves_a_doubt_is_refused_with_the_remedy() {
 
 /// While the server is down, messages stay queued, however often delivery is tried.
 #[test]
-fn a_server_that_is_down_gives_nothing_up() {
+fn messages_stay_queued_while_the_server_is_down() {
     let (world, _) = world(json!({"schema": schema()}), "target = \"1\"");
     let config = world.read("home/config.toml");
     let broken = config.replace(&json!(server_binary()).to_string(), "\"/no/such/program\"");
@@ -146,7 +146,7 @@ fn a_server_that_is_down_gives_nothing_up() {
 
 /// A permanent error of the tool ends delivery; a temporary error is retried.
 #[test]
-fn what_the_tool_says_decides() {
+fn the_result_of_the_tool_decides_delivery() {
     for (answer, status) in [
         (json!({"error": "401 unauthorized: token expired"}), "dead"),
         (json!({"error": "503 service unavailable"}), "queued"),
@@ -171,17 +171,17 @@ fn what_the_tool_says_decides() {
 
 /// A tool that creates notices cannot be used to deliver them.
 #[test]
-fn a_circle_is_refused() {
+fn a_channel_that_creates_notices_is_refused() {
     let world = used_home();
     let set = |to: &str| world.run(&["config", "set", "notify.channel", to]);
-    let said = set("tool:notify");
-    assert!(said.starts_with("exit 2\n"), "{said}");
+    let output = set("tool:notify");
+    assert!(output.starts_with("exit 2\n"), "{output}");
     assert!(
-        said.contains("cannot be `notify`: it would create notices instead of sending them"),
-        "{said}"
+        output.contains("cannot be `notify`: it would create notices instead of sending them"),
+        "{output}"
     );
-    let said = set("telegrm");
-    assert!(said.contains("did you mean `telegram`?"), "{said}");
+    let output = set("telegrm");
+    assert!(output.contains("did you mean `telegram`?"), "{output}");
     assert!(set("tool:").starts_with("exit 2\n"));
     assert!(set("tool:chat.slack_post").starts_with("exit 0\n"));
 }

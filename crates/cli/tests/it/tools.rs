@@ -7,7 +7,7 @@ use crate::support::World;
 
 /// Reading commands start no server and create no files.
 #[test]
-fn reading_starts_no_server() {
+fn read_commands_start_no_server() {
     let world = with_server();
     let text = world.run(&["tools", "list", "--server", "demo"]);
     insta::assert_snapshot!(text);
@@ -23,7 +23,7 @@ fn reading_starts_no_server() {
 }
 
 #[test]
-fn what_was_listed_is_remembered() {
+fn tool_listings_are_stored() {
     let world = with_server();
     insta::assert_snapshot!(world.run(&["tools", "list", "--refresh", "--server", "demo"]));
     insta::assert_snapshot!(world.run(&["tools", "list", "again"]));
@@ -79,7 +79,7 @@ fn call_prints_the_value() {
 }
 
 #[test]
-fn a_failing_call_says_why() {
+fn a_failed_call_prints_the_reason() {
     let world = with_server();
     insta::assert_snapshot!(world.run(&["tools", "call", "fail"]));
     insta::assert_snapshot!(world.run(&["tools", "call", "fail", "--json"]));
@@ -90,7 +90,7 @@ fn a_failing_call_says_why() {
 }
 
 #[test]
-fn own_tools_work_without_a_configuration() {
+fn built_in_tools_work_without_a_configuration() {
     let world = World::new();
     let document = world.json(&["tools", "list", "--json"]);
     let tools = document["tools"].as_array().unwrap();

@@ -27,7 +27,7 @@ fn ids(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn a_folder_is_named_file_by_file_before_it_goes() {
+fn a_folder_is_listed_file_by_file_before_deletion() {
     let world = greet();
     let mut terminal = Terminal::sized(&world, &["skills", "delete", "greet"], 80);
     terminal
@@ -49,7 +49,7 @@ fn a_folder_is_named_file_by_file_before_it_goes() {
 }
 
 #[test]
-fn a_deleted_folder_comes_back_with_all_its_files() {
+fn a_deleted_folder_is_restored_with_all_files() {
     let world = greet();
     assert_eq!(world.code(&["skills", "delete", "greet"]), 0);
     assert_eq!(ids(&world), Vec::<Value>::new());
@@ -81,7 +81,7 @@ fn undo_replaces_nothing() {
 }
 
 #[test]
-fn a_deleted_record_comes_back_and_fires() {
+fn a_restored_record_runs() {
     let world = crate::daemon::used_home();
     let stored = ["tools", "call", "memory_store_skill", "--args", RECORD];
     assert_eq!(world.code(&stored), 0);
@@ -109,7 +109,7 @@ fn a_deleted_record_comes_back_and_fires() {
 }
 
 #[test]
-fn pruned_runs_come_back_with_their_events() {
+fn pruned_runs_are_restored_with_their_events() {
     let world = crate::daemon::used_home();
     world.write("home/skills/steps.yaml", STEPS);
     let run = world.json(&["run", "steps", "--key", "k", "--json"]);
@@ -130,7 +130,7 @@ fn pruned_runs_come_back_with_their_events() {
 }
 
 #[test]
-fn pruning_asks_how_much_goes() {
+fn pruning_asks_with_the_number_of_runs() {
     let world = crate::daemon::used_home();
     world.write("home/skills/steps.yaml", STEPS);
     world.code(&["run", "steps"]);
@@ -147,7 +147,7 @@ fn pruning_asks_how_much_goes() {
 }
 
 #[test]
-fn a_deleted_chat_comes_back_and_is_found() {
+fn a_restored_chat_can_be_searched() {
     let server = model([
         ModelAnswer::text("the tide is low"),
         ModelAnswer::text("other"),

@@ -58,7 +58,7 @@ fn chat(world: &World, answers: &[&str], done: &str) -> String {
 }
 
 #[test]
-fn always_is_remembered_until_it_is_taken_back_or_the_tool_changes() {
+fn an_always_answer_is_valid_until_revoked_or_the_tool_changes() {
     let model = model(posts(4));
     let world = home(&model, "[agent]\ntools = [\"post\", \"look\"]\n\n");
     let config = world.read("home/config.toml");
@@ -184,6 +184,6 @@ fn a_daemon_logs_unknown_tools_once() {
     );
     world.write("home/skills/wrong.yaml", skill("demo.lok"));
     daemon.until("no server provides `demo.lok`");
-    let said = daemon.stop();
-    assert_eq!(said.matches("no server provides").count(), 2, "{said}");
+    let output = daemon.stop();
+    assert_eq!(output.matches("no server provides").count(), 2, "{output}");
 }

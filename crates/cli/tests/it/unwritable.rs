@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use crate::daemon::{Daemon, used_home, wait_for};
-use crate::keeping::{as_anybody, set_writable};
+use crate::keeping::{as_unprivileged_user, set_writable};
 use crate::support::World;
 
 const STEPS: &str = "\
@@ -77,23 +77,25 @@ fn check(left: HomeState, id: &str, run: impl Fn(&[&str]) -> Output) {
     for (args, wanted) in commands {
         let output = run(args);
         let text = String::from_utf8_lossy(&output.stdout);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let received = String::from_utf8_lossy(&output.stderr);
         // `deft doctor` may fail, because it finds problems here.
         let fine = output.status.success() || args[0] == "doctor";
         assert!(
             fine && text.contains(wanted),
-            "{args:?}, log {}: {text}{said}",
+            "{args:?}, log {}: {text}{received}",
             left != HomeState::Nothing
         );
     }
 }
 
 #[test]
-fn a_read_only_home_is_read() {
+fn every_read_command_works_on_a_read_only_home() {
     for left in [HomeState::Nothing, HomeState::Log, HomeState::LogAlone] {
         let (world, id) = world(left);
         set_writable(&world.path("home"), false);
-        check(left, &id, |args| as_anybody(&world, args).output().unwrap());
+        check(left, &id, |args| {
+            as_unprivileged_user(&world, args).output().unwrap()
+        });
         set_writable(&world.path("home"), true);
     }
 }
@@ -114,14 +116,14 @@ fn on_full_disk(world: &World, args: &[&str]) -> Output {
 }
 
 #[test]
-fn a_full_disk_is_read() {
+fn a_home_on_a_full_disk_can_be_read() {
     for left in [HomeState::Nothing, HomeState::Log, HomeState::LogAlone] {
         let (world, id) = world(left);
         check(left, &id, |args| on_full_disk(&world, args));
         let refused = on_full_disk(&world, &["run", "steps"]);
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{said}");
-        assert!(said.contains("hint: "), "{said}");
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{text}");
+        assert!(text.contains("hint: "), "{text}");
         // After the disk has room again, nothing is lost.
         let listed = world.json(&["runs", "list", "--json"]);
         assert_eq!(listed["runs"].as_array().unwrap().len(), 2, "{listed:#}");
@@ -130,7 +132,7 @@ fn a_full_disk_is_read() {
 
 /// While a daemon has the database open, other processes can read it on a full disk.
 #[test]
-fn a_full_disk_is_read_beside_a_daemon() {
+fn a_home_on_a_full_disk_can_be_read_while_a_daemon_runs() {
     let (world, id) = world(HomeState::Nothing);
     let daemon = Daemon::start(&world);
     check(HomeState::Nothing, &id, |args| on_full_disk(&world, args));

@@ -25,7 +25,7 @@ fn schedule(world: &World, name: &str) -> Value {
 }
 
 #[test]
-fn the_first_start_shows_life() {
+fn the_first_start_logs_its_progress() {
     let world = World::new();
     world.write("home/skills/ticking.yaml", TICKING);
     let mut daemon = Daemon::start(&world);
@@ -78,13 +78,13 @@ fn the_first_start_shows_life() {
 
     // A deleted skill stays deleted, and a second start sends no greeting.
     assert_eq!(world.code(&["skills", "delete", "hello-deft"]), 0);
-    let said = Daemon::start(&world).stop();
-    assert!(!said.contains("this home is new"), "{said}");
+    let output = Daemon::start(&world).stop();
+    assert!(!output.contains("this home is new"), "{output}");
     assert_eq!(schedule(&world, "hello-deft"), Value::Null);
 }
 
 #[test]
-fn a_second_one_says_who_is_up() {
+fn a_second_daemon_names_the_running_process() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let second = world.output(&["up", "--json"]);
@@ -101,7 +101,7 @@ fn a_second_one_says_who_is_up() {
 }
 
 #[test]
-fn it_stops_by_itself_and_at_ctrl_c() {
+fn the_daemon_stops_at_its_limit_and_at_ctrl_c() {
     let world = used_home();
     let (status, said) = Daemon::with(&world, &["--for", "1s"], &[]).end();
     assert_eq!(status.code(), Some(0), "{said}");
@@ -117,9 +117,9 @@ fn the_log_can_be_read_by_machines() {
     world.write("home/skills/ticking.yaml", TICKING);
     let mut daemon = Daemon::with(&world, &["--log", "json"], &[]);
     daemon.until("notice: ticking: tick, tock");
-    let said = daemon.stop();
+    let output = daemon.stop();
     let log = world.read("home/logs/deft.log");
-    for lines in [said, log] {
+    for lines in [output, log] {
         let lines: Vec<Value> = lines
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
@@ -130,7 +130,7 @@ fn the_log_can_be_read_by_machines() {
 }
 
 #[test]
-fn a_service_manager_is_told() {
+fn the_service_manager_is_notified() {
     let world = used_home();
     let place = world.path("notify");
     let socket = UnixDatagram::bind(&place).unwrap();
@@ -148,7 +148,7 @@ fn a_service_manager_is_told() {
 }
 
 #[test]
-fn files_are_followed() {
+fn changes_of_skill_files_are_loaded() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let at_nine = "name: report\ndescription: Reports\nschedule: \"0 9 * * *\"\nsteps:\n  - {id: a, tool: time.now}\n";
@@ -264,7 +264,7 @@ fn a_refresh_reaches_the_daemon() {
 
 /// A server that cannot be started blocks nothing and is reported once.
 #[test]
-fn a_server_that_does_not_answer_is_told() {
+fn an_unresponsive_server_is_reported() {
     let world = used_home();
     world
         .write(
@@ -276,16 +276,16 @@ fn a_server_that_does_not_answer_is_told() {
     daemon.until("notice: ticking: tick, tock");
     let line = daemon.until("a server does not answer");
     assert!(line.contains("gone"), "{line}");
-    let said = daemon.stop();
+    let output = daemon.stop();
     assert_eq!(
-        said.matches("a server does not answer").count(),
+        output.matches("a server does not answer").count(),
         1,
-        "{said}"
+        "{output}"
     );
 }
 
 #[test]
-fn a_detached_run_is_driven_and_can_be_cancelled() {
+fn a_detached_run_is_executed_and_can_be_cancelled() {
     let world = used_home();
     let words = json!({"annotations": {"readOnlyHint": true}, "hang": true});
     let config = server(&world, &Script::new().tool("hang", words));
@@ -319,7 +319,7 @@ fn a_detached_run_is_driven_and_can_be_cancelled() {
 
 /// `max_running = 0` means no limit, for every way to start a run.
 #[test]
-fn without_a_limit_runs_are_driven() {
+fn runs_are_executed_without_a_limit() {
     let world = used_home();
     world
         .write("home/config.toml", "[engine]\nmax_running = 0\n")
@@ -348,7 +348,7 @@ fn without_a_limit_runs_are_driven() {
 
 /// An approval parks the run, even across a restart, and the answer resumes it.
 #[test]
-fn an_answer_lets_a_run_go_on() {
+fn an_answer_continues_a_run() {
     let world = used_home();
     world.write(
         "home/skills/asking.yaml",
@@ -371,7 +371,7 @@ fn an_answer_lets_a_run_go_on() {
 /// After a daemon is killed, its runs are resumed if the current call may be repeated, and otherwise end as
 /// interrupted.
 #[test]
-fn a_kill_is_survived_honestly() {
+fn interrupted_runs_are_reported_after_a_kill() {
     for (effects, outcome) in [("none", "success"), ("once", "interrupted")] {
         let world = used_home();
         let script = |words: Value| Script::new().tool("hang", words);
@@ -406,7 +406,7 @@ fn a_kill_is_survived_honestly() {
 /// On shutdown, running tasks may finish within the grace period; unfinished runs are left for the next
 /// start.
 #[test]
-fn stopping_waits_for_what_runs_and_not_for_ever() {
+fn shutdown_waits_for_runs_up_to_a_limit() {
     for (delay, grace, when_stopped) in [(1_500, "20s", "done"), (60_000, "1s", "running")] {
         let world = used_home();
         let words = json!({"annotations": {"readOnlyHint": true}, "delay_ms": delay, "text": "ok"});
@@ -424,12 +424,12 @@ fn stopping_waits_for_what_runs_and_not_for_ever() {
                 .any(|event| event.tool == "work")
                 .then_some(())
         });
-        let said = daemon.stop();
+        let output = daemon.stop();
         let id = queued["id"].as_str().unwrap();
         let left = world.json(&["runs", "show", id, "--json"]);
-        assert_eq!(left["run"]["status"], when_stopped, "{said}");
-        let told = said.contains("runs were left unfinished");
-        assert_eq!(told, when_stopped == "running", "{said}");
+        assert_eq!(left["run"]["status"], when_stopped, "{output}");
+        let told = output.contains("runs were left unfinished");
+        assert_eq!(told, when_stopped == "running", "{output}");
         let next = Daemon::start(&world);
         assert_eq!(world.code(&["runs", "cancel", id]), 0);
         let over = ended(&world, id);
@@ -450,8 +450,8 @@ fn hidden_files_are_counted() {
             .write(&format!("home/skills/{name}.yaml"), &text)
             .write(&format!("home/more/{name}.yaml"), &text);
     }
-    let said = Daemon::start(&world).stop();
+    let output = Daemon::start(&world).stop();
     let line = "3 skill files hidden by files with the same skill name hint=\"`deft skills doctor` lists them\"";
-    assert!(said.contains(line), "{said}");
-    assert_eq!(said.matches("hidden by").count(), 1, "{said}");
+    assert!(output.contains(line), "{output}");
+    assert_eq!(output.matches("hidden by").count(), 1, "{output}");
 }

@@ -17,7 +17,7 @@ fn world() -> World {
 }
 
 #[test]
-fn text_shows_the_place() {
+fn text_shows_the_location() {
     insta::assert_snapshot!(world().run(&["skills", "validate", "skills"]));
 }
 
@@ -75,7 +75,7 @@ fn no_home_is_needed() {
 
 /// Paths are printed as given; hidden folders are searched, except `.git`.
 #[test]
-fn paths_as_given_and_hidden_folders() {
+fn paths_and_hidden_folders_are_accepted() {
     let world = World::new();
     world
         .write("repo/.claude/skills/greet/SKILL.md", SKILL)
@@ -109,7 +109,7 @@ fn paths_as_given_and_hidden_folders() {
 }
 
 #[test]
-fn what_is_not_there_exits_2() {
+fn missing_paths_exit_2() {
     let world = World::new();
     world.write("notes.txt", "x").write("empty/a.txt", "x");
     insta::assert_snapshot!(world.run(&["skills", "validate", "nowhere"]));
@@ -120,7 +120,7 @@ fn what_is_not_there_exits_2() {
 }
 
 #[test]
-fn a_pipe_is_refused_not_waited_for() {
+fn a_pipe_is_refused_at_once() {
     let world = World::new();
     world.write("skills/pipe/x", "");
     let pipe = world.path("skills/pipe/SKILL.md");

@@ -42,7 +42,7 @@ const WRONG: &str = "name: wrong\ndescription: d\nsteps:\n  - {id: say_it, tool:
 
 /// Checks use the stored catalog of servers; without one, tools are not checked.
 #[test]
-fn checks_know_the_tools_of_the_home() {
+fn checks_use_the_tools_of_the_home() {
     let world = with_server();
     world.write("home/skills/wrong.yaml", WRONG);
     let skills = world.path("home/skills");
@@ -125,7 +125,7 @@ fn a_long_wait_is_parked_shown_and_cancelled() {
 /// Hints suggest commands that can work: not resuming a run with a cycle, but rerunning a changed skill from
 /// a step.
 #[test]
-fn hints_suggest_what_can_work() {
+fn hints_suggest_valid_values() {
     let world = World::new();
     let skill = |name: &str, other: &str| {
         format!("name: {name}\ndescription: d\nsteps:\n  - {{id: run_it, skill: {other}}}\n")

@@ -46,7 +46,7 @@ fn each_change_is_a_line() {
 /// Large trees can exhaust the watches: then all files are polled, and doctor reports it. A user namespace
 /// has its own limit, so other tests are not affected.
 #[test]
-fn without_watches_it_polls() {
+fn skill_folders_are_polled_without_watches() {
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["-Ur", "sh", "-c", script]);

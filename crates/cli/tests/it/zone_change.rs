@@ -17,25 +17,25 @@ fn skill(zone: &str) -> String {
 
 /// In Berlin the hour differs, so nothing fires before the change.
 #[test]
-fn a_zone_that_is_set_counts_at_once() {
+fn a_changed_zone_setting_applies_at_once() {
     let world = used_home();
     world.write("home/skills/ticks.yaml", skill("Asia/Tokyo"));
     let mut daemon = Daemon::start(&world);
     assert_eq!(world.code(&["config", "set", "time.zone", "Asia/Tokyo"]), 0);
     daemon.until("time zone changed to `Asia/Tokyo`: rescheduled 1 skill");
     daemon.until("log: info: tick");
-    let said = daemon.stop();
-    let (before, _) = said.split_once("time zone changed").unwrap();
-    assert!(!before.contains("log: info: tick"), "{said}");
+    let output = daemon.stop();
+    let (before, _) = output.split_once("time zone changed").unwrap();
+    assert!(!before.contains("log: info: tick"), "{output}");
 }
 
 /// The stored slot was planned in the old zone.
 #[test]
-fn a_zone_that_changed_meanwhile_counts_at_the_start() {
+fn a_zone_changed_while_stopped_applies_at_the_start() {
     let world = used_home();
     world.write("home/skills/ticks.yaml", skill("Asia/Tokyo"));
-    let said = Daemon::start(&world).stop();
-    assert!(!said.contains("tick"), "{said}");
+    let output = Daemon::start(&world).stop();
+    assert!(!output.contains("tick"), "{output}");
     assert_eq!(world.code(&["config", "set", "time.zone", "Asia/Tokyo"]), 0);
     let mut daemon = Daemon::start(&world);
     daemon.until("rescheduled 1 skill");

@@ -18,7 +18,7 @@ fn flags(value: Value) -> Object {
 
 /// S2.43, S2.44.
 #[test]
-fn missing_flags_are_told_together() {
+fn missing_flags_are_reported_together() {
     let given = flags(json!({"to": "bob"}));
     assert_eq!(require(&given, &["to"]), Ok(()));
     let problem = require(&given, &["to", "subject", "body"]).expect_err("two are missing");
@@ -29,7 +29,7 @@ fn missing_flags_are_told_together() {
 
 /// S2.43, S2.44.
 #[test]
-fn closed_sets_take_a_value_or_a_list() {
+fn enum_flags_accept_a_value_or_a_list() {
     let allowed = ["todo", "done"];
     let check = |value: Value| validate_enum(&flags(json!({"status": value})), "status", &allowed);
     assert_eq!(validate_enum(&Object::new(), "status", &allowed), Ok(()));
@@ -92,14 +92,14 @@ fn dates_have_one_form() {
 
 /// S2.43.
 #[test]
-fn defaults_fill_gaps_only() {
+fn defaults_fill_only_missing_flags() {
     let mut given = flags(json!({"sort": "priority"}));
     apply_defaults(&mut given, &flags(json!({"sort": "due_date", "limit": 20})));
     assert_eq!(json!(given), json!({"sort": "priority", "limit": 20}));
 }
 
 #[test]
-fn dates_are_filled_in_everywhere() {
+fn dates_are_filled_in_at_every_level() {
     let mut given = flags(json!({
         "on": "{today}", "days": ["{yesterday}", "{someday}"], "deep": {"at": "{now}"}, "n": 1,
     }));
@@ -148,7 +148,7 @@ fn side_effects_are_shown_and_cannot_be_forged() {
 }
 
 #[test]
-fn names_say_who_only_reads() {
+fn names_show_which_tools_are_read_only() {
     for name in ["tasks.search", "tasks.get", "calendar.list", "drive.read"] {
         assert!(reads_only(name), "{name}");
     }

@@ -92,12 +92,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_quoted_is_read_back(words in prop::collection::vec("(?s).{0,12}", 1..6)) {
+    fn quoted_text_is_read_back(words in prop::collection::vec("(?s).{0,12}", 1..6)) {
         prop_assert_eq!(texts(&words), vec![words]);
     }
 
     #[test]
-    fn what_means_something_is_read_back(
+    fn special_values_are_read_back(
         words in prop::collection::vec("[-\"'\\\\|&;<>$(` \n#=a“]{0,8}", 1..6),
     ) {
         prop_assert_eq!(texts(&words), vec![words]);
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn json_gives_what_it_was_given(
+    fn json_commands_keep_their_values(
         one in "(?s).{0,12}", several in prop::collection::vec("(?s).{0,8}", 2..4),
     ) {
         let call = json!({"skill": "a.b", "flags": {"one": one, "several": several, "on": true}});
@@ -125,12 +125,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_answered(text in "(?s).{0,80}") {
+    fn any_text_gets_a_result(text in "(?s).{0,80}") {
         follow(&text);
     }
 
     #[test]
-    fn text_like_commands_is_answered(
+    fn text_like_commands_gets_a_result(
         text in "(a\\.b|get_skill:?|```cmd\n|\n```\n|> |--to|--sort|--all|--status|--|-1|-x|=|[a-y]|[\"'\\\\ \n|&;>#{}]|today){0,24}",
     ) {
         follow(&text);
@@ -152,7 +152,7 @@ proptest! {
 }
 
 #[test]
-fn schemas_that_refer_to_themselves_end() {
+fn recursive_schemas_terminate() {
     let schemas = [
         json!({"$ref": "#"}),
         json!({"properties": {"x": {"$ref": "#/properties/x"}}}),
@@ -172,7 +172,7 @@ fn schemas_that_refer_to_themselves_end() {
 }
 
 #[test]
-fn long_texts_are_answered() {
+fn long_texts_get_a_result() {
     for piece in [
         "a ", "--x ", "\"", "'", "\\", "\n", "# ", "{today}", "```cmd\n", "> ", "|",
     ] {

@@ -47,7 +47,7 @@ fn examples_of_pages_fit_their_own_flags() {
 }
 
 #[test]
-fn overdue_is_a_flag_where_the_status_has_no_such_word() {
+fn overdue_is_a_flag_if_the_status_lacks_it() {
     let line = split("tasks.search --status overdue --assignee me").remove(0);
     let Ok(Route::Command(command)) = route(&line.expect("a line"), table) else {
         panic!("not a command");
@@ -100,7 +100,7 @@ fn json_and_text_give_the_same_command() {
 
 /// S2.42: a page's rules for its flags are checked before the handler runs.
 #[test]
-fn a_missing_flag_is_told_clearly() {
+fn a_missing_flag_is_named() {
     let line = split("email.send --to bob@co.com")
         .remove(0)
         .expect("a line");

@@ -22,7 +22,7 @@ const EXIT_REPORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Maximum size of a reply besides the value: printed text, whose bytes may take six bytes each, and an
 /// error.
-const SLACK: usize = 6 * PRINTED_BYTES + (64 << 10);
+const MAX_REPLY_OVERHEAD: usize = 6 * PRINTED_BYTES + (64 << 10);
 
 /// Names of modules that are loaded or requested.
 pub(crate) type Modules = BTreeSet<String>;
@@ -74,7 +74,7 @@ impl Connection {
 
     /// Waits until the child is ready for requests.
     pub(super) async fn ready(&mut self) -> Result<Isolation, ReceiveError> {
-        match self.receive(SLACK).await? {
+        match self.receive(MAX_REPLY_OVERHEAD).await? {
             Reply::Ready(isolation) => Ok(isolation),
             Reply::Compiled | Reply::Done { .. } | Reply::Failed(_) => Err(ReceiveError::Nonsense(
                 "a reply before it was ready".to_owned(),
@@ -91,7 +91,8 @@ impl Connection {
         if self.data.write_all(request).await.is_err() {
             return Err(self.end().await);
         }
-        self.receive(output.saturating_add(SLACK)).await
+        self.receive(output.saturating_add(MAX_REPLY_OVERHEAD))
+            .await
     }
 
     async fn receive<T: DeserializeOwned>(&mut self, limit: usize) -> Result<T, ReceiveError> {

@@ -142,15 +142,15 @@ impl Compute {
                 Ok(None) => tokio::time::sleep(zygote::QUEUE_WAIT).await,
                 Err(_) if !replaced => {
                     replaced = true;
-                    drop(self.bury(id).await);
+                    drop(self.discard_worker(id).await);
                 }
-                Err(_) => return Err(self.bury(id).await),
+                Err(_) => return Err(self.discard_worker(id).await),
             }
         }
     }
 
     /// Discards the worker with this id, which has ended, and returns the error for its end.
-    pub(crate) async fn bury(&self, id: u64) -> Error {
+    pub(crate) async fn discard_worker(&self, id: u64) -> Error {
         // Another caller may already have started a new one.
         let gone = self.slot().take_if(|zygote| zygote.id == id);
         zygote::exit_error(gone, "it ended before it answered").await

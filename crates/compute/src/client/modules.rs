@@ -49,7 +49,7 @@ mod tests {
     use super::named_in;
 
     #[test]
-    fn imports_are_seen_wherever_they_stand() {
+    fn imports_are_found_at_every_position() {
         let code = "import json, re as r\nfrom datetime import (date,\n  time)\nif x: import csv\n\
                     import urllib.parse; import math\nfrom . import y\nimportant = 1\n\
                     d = datetime.strptime(a, b)\n# import is a word too\n";
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn code_without_an_import_names_nothing() {
+    fn code_without_imports_needs_no_modules() {
         assert_eq!(named_in("result = from_json + 1").len(), 0);
         let long = format!("import {}", "x".repeat(5000));
         assert_eq!(named_in(&long).len(), 0);

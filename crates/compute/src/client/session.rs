@@ -114,10 +114,10 @@ impl Session {
                     self.modules.insert(module);
                 }
                 Ok(reply) => return self.judge(reply),
-                Err(worker) if replaced => return Err(self.compute.bury(worker).await),
+                Err(worker) if replaced => return Err(self.compute.discard_worker(worker).await),
                 Err(worker) => {
                     replaced = true;
-                    drop(self.compute.bury(worker).await);
+                    drop(self.compute.discard_worker(worker).await);
                 }
             }
         }
@@ -169,7 +169,9 @@ impl Session {
             let mut child = self.compute.connect(&self.modules).await?;
             match timeout(START, child.ready()).await {
                 Ok(Ok(isolation)) => return Ok((child, isolation)),
-                Ok(Err(ReceiveError::Worker)) => gone = self.compute.bury(child.worker).await,
+                Ok(Err(ReceiveError::Worker)) => {
+                    gone = self.compute.discard_worker(child.worker).await
+                }
                 Ok(Err(ReceiveError::Child(ended))) => {
                     let why = format!("a child did not start: {}", ended.words.trim());
                     return Err(Error::unavailable(why));

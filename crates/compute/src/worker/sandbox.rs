@@ -188,7 +188,7 @@ fn filter() -> Option<BpfProgram> {
     let rules = always()
         .into_iter()
         .map(|call| (call, Vec::new()))
-        .chain(sometimes()?)
+        .chain(conditional_rules()?)
         .collect();
     let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
     // An error instead of a kill, because the C library tries to open files before an abort.
@@ -228,7 +228,7 @@ fn always() -> [i64; 19] {
 }
 
 /// System calls that are allowed only with certain arguments.
-fn sometimes() -> Option<Vec<(i64, Vec<SeccompRule>)>> {
+fn conditional_rules() -> Option<Vec<(i64, Vec<SeccompRule>)>> {
     let is = |argument, value| {
         SeccompCondition::new(
             argument,

@@ -66,7 +66,7 @@ impl Zygote {
         // In reverse order, so that `swap_remove` does not move children still to be handled.
         for (index, (hung_up, ended)) in events.into_iter().enumerate().rev() {
             if ended {
-                children.swap_remove(index).bury();
+                children.swap_remove(index).reap_child();
             } else if hung_up && let Some(child) = children.get(index) {
                 child.kill();
             }
@@ -161,7 +161,7 @@ impl Child {
     }
 
     /// Reaps the child and reports to the client how it ended.
-    fn bury(self) {
+    fn reap_child(self) {
         let mut ended = ChildExit::default();
         if let Ok(Some((_, status))) = waitpid(Some(self.pid), WaitOptions::empty()) {
             describe(status, &mut ended);

@@ -27,7 +27,7 @@ async fn plain_attacks_are_survived() {
     let file = corpus("attacks.json");
     let attacks = file["attacks"].as_array().unwrap().iter();
     let attacks = attacks.map(|attack| (text(attack, "name").into(), text(attack, "code").into()));
-    survive(attacks.collect(), context()).await;
+    run_attacks(attacks.collect(), context()).await;
 }
 
 /// S3.33.
@@ -40,7 +40,7 @@ async fn devious_attacks_are_survived() {
         .map(|(name, code)| (name.to_owned(), code.to_owned()))
         .collect();
     assert!(attacks.len() >= 40);
-    survive(attacks, context()).await;
+    run_attacks(attacks, context()).await;
     let canary = |entry: std::fs::DirEntry| {
         let name = entry.file_name().to_string_lossy().into_owned();
         name.starts_with("deft-compute-canary").then_some(name)
@@ -57,7 +57,7 @@ fn context() -> Value {
 }
 
 /// Runs each attack in its own session, followed by a healthy one.
-async fn survive(attacks: Vec<(String, String)>, context: Value) {
+async fn run_attacks(attacks: Vec<(String, String)>, context: Value) {
     let compute = compute();
     let gate = Arc::new(Semaphore::new(WIDTH));
     let mut running = JoinSet::new();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::support::{compute, corpus, job, text};
 
 #[tokio::test]
-async fn the_battery_gives_what_cpython_gives() {
+async fn the_battery_gives_the_results_of_cpython() {
     let battery = corpus("battery.json");
     let compute = compute();
     let mut session = compute.session();

@@ -9,7 +9,7 @@ use crate::battery::same;
 use crate::support::{cases, cases_folder, compute, job};
 
 #[tokio::test]
-async fn snippets_give_what_cpython_gives() {
+async fn snippets_give_the_results_of_cpython() {
     let context = cases("context.json");
     let expected = cases("expected.json");
     let compute = compute();

@@ -111,7 +111,7 @@ async fn an_unknown_zone_is_refused() {
 }
 
 #[tokio::test]
-async fn chance_follows_the_seed() {
+async fn random_numbers_follow_the_seed() {
     let code = "import random, uuid\n\
         s = {'b', 'a', 'c', 'zz', 'q', 'long word'}\n\
         result = [random.random(), random.sample(range(100), 5), str(uuid.uuid4()), str(uuid.uuid1()),\n\

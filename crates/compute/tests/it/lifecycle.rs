@@ -15,7 +15,7 @@ fn kill(pid: u32) {
 }
 
 #[tokio::test]
-async fn a_session_leaves_nothing_to_the_next() {
+async fn a_session_leaves_no_state_to_the_next() {
     let compute = compute();
     let mut first = compute.session();
     let tamper = "import json, math\njson.leak = 1\nmath.pi = 3\nleak = 2\nresult = json.leak";
@@ -29,7 +29,7 @@ async fn a_session_leaves_nothing_to_the_next() {
 }
 
 #[tokio::test]
-async fn jobs_of_a_session_find_classes_as_they_were() {
+async fn classes_are_unchanged_between_jobs_of_a_session() {
     let compute = compute();
     let mut session = compute.session();
     let tamper = "import datetime, collections\n\
@@ -55,7 +55,7 @@ async fn jobs_of_a_session_find_classes_as_they_were() {
 }
 
 #[tokio::test]
-async fn a_job_that_hangs_is_stopped_and_the_session_goes_on() {
+async fn a_hanging_job_is_stopped_and_the_session_continues() {
     let compute = compute();
     let mut session = compute.session();
     session.run(block("result = 0"), None).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_job_that_hangs_is_stopped_and_the_session_goes_on() {
 }
 
 #[tokio::test]
-async fn memory_is_limited_and_named() {
+async fn exceeding_the_memory_limit_is_reported() {
     let limits = Limits {
         memory_bytes: 64 << 20,
         ..Limits::default()
@@ -211,7 +211,7 @@ async fn dropping_the_session_kills_the_child() {
 }
 
 #[tokio::test]
-async fn shutdown_ends_everything_and_a_later_job_starts_anew() {
+async fn shutdown_ends_all_processes_and_a_later_job_starts_new_ones() {
     let compute = compute();
     compute.warm();
     let worker = compute.worker_id().unwrap();
@@ -255,7 +255,7 @@ async fn sessions_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn many_sessions_before_the_worker_is_up() {
+async fn many_sessions_wait_for_the_worker_to_start() {
     let compute = compute();
     let mut sessions: Vec<_> = (0..40).map(|_| compute.session()).collect();
     let jobs = sessions
@@ -267,7 +267,7 @@ async fn many_sessions_before_the_worker_is_up() {
 }
 
 #[tokio::test]
-async fn children_are_shut_in() {
+async fn children_are_sandboxed() {
     let compute = compute();
     let isolation = compute.isolation().await.unwrap();
     // The kernel of the tests supports all of these; other kernels are reported as they are.
@@ -300,7 +300,7 @@ async fn children_are_shut_in() {
 
 /// S3.33.
 #[tokio::test]
-async fn open_fails() {
+async fn opening_a_file_fails() {
     let compute = compute();
     let error = value(&compute, "result = open('/etc/hostname').read()")
         .await
@@ -310,7 +310,7 @@ async fn open_fails() {
 }
 
 #[tokio::test]
-async fn other_modules_are_named_when_one_is_refused() {
+async fn a_refused_import_lists_the_allowed_modules() {
     let error = value(&compute(), "x = 1\nimport socket").await.unwrap_err();
     let Error::Python {
         kind,
@@ -360,7 +360,7 @@ async fn texts_are_encoded_by_every_codec() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_no_worker_is_told() {
+async fn a_program_that_is_not_a_worker_is_reported() {
     let options = |program: &str, args: &[&str]| Options {
         program: program.into(),
         args: args.iter().map(Into::into).collect(),

@@ -31,7 +31,7 @@ async fn lender(name: &str) -> (Compute, PathBuf) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_program_uses_a_worker_that_is_lent() {
+async fn the_same_program_uses_a_lent_worker() {
     let (lender, place) = lender("same").await;
     let ours = env!("CARGO_BIN_EXE_compute-worker");
     let borrower = Compute::with_borrowed_worker(options(ours), place.clone());

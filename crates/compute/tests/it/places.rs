@@ -72,7 +72,7 @@ async fn sessions_beyond_the_limit_wait_in_line() {
 /// A session between two jobs does not keep its child if another session waits; its next job gets a new
 /// child.
 #[tokio::test]
-async fn an_idle_child_gives_way() {
+async fn an_idle_child_is_replaced_for_a_waiting_session() {
     let compute = with_places(1);
     let mut outer = compute.session();
     assert_eq!(ask(&mut outer, 1).await, 1);
@@ -84,7 +84,7 @@ async fn an_idle_child_gives_way() {
 
 /// A session that stops waiting occupies no place, and neither does a job that was stopped.
 #[tokio::test]
-async fn places_come_back() {
+async fn stopped_sessions_and_jobs_free_their_places() {
     let compute = with_places(1);
     let mut first = compute.session();
     let slow = first.run(block("while True: pass"), None);

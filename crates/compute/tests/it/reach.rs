@@ -143,7 +143,7 @@ fn import_everything() -> String {
 }
 
 #[tokio::test]
-async fn nothing_that_code_can_reach_is_a_door() {
+async fn no_reachable_object_breaks_the_sandbox() {
     let compute = compute();
     let imports = import_everything();
     let job = block(&format!("{imports}{WALK}"));
@@ -178,7 +178,7 @@ async fn nothing_that_code_can_reach_is_a_door() {
 }
 
 #[tokio::test]
-async fn no_native_function_opens_what_it_is_given() {
+async fn no_native_function_opens_a_given_path() {
     let imports = import_everything();
     let calls = r#"
 tried, shown = 0, []

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{block, compute, job, value};
 
 #[tokio::test]
-async fn json_comes_back_as_it_went_in() {
+async fn json_values_round_trip() {
     let compute = compute();
     let scope = json!({"x": {
         "z": 1, "a": [null, true, false, 1.5, -0.0, 1e300, "é\u{1F600}\u{7f}\n\"", ""],
@@ -43,7 +43,7 @@ async fn numbers_have_limits() {
 }
 
 #[tokio::test]
-async fn what_is_not_json_is_named() {
+async fn values_that_are_not_json_are_reported() {
     let compute = compute();
     for (code, part) in [
         (
@@ -79,7 +79,7 @@ async fn a_missing_result_is_null() {
 }
 
 #[tokio::test]
-async fn names_reach_code_also_when_it_does_not_spell_them() {
+async fn code_reads_inputs_through_dynamic_lookups() {
     let compute = compute();
     let scope = json!({"alpha": 1, "beta": 2});
     for code in [
@@ -140,7 +140,7 @@ async fn printed_text_is_returned_and_cut() {
 }
 
 #[tokio::test]
-async fn an_exception_tells_where() {
+async fn an_exception_has_its_line() {
     let code = "def outer(x):\n    return inner(x)\ndef inner(x):\n    return 1 / x\n\nresult = outer(0)\n";
     let error = value(&compute(), code).await.unwrap_err();
     assert_eq!(
@@ -158,7 +158,7 @@ async fn an_exception_tells_where() {
 }
 
 #[tokio::test]
-async fn an_exception_below_our_code_tells_our_line() {
+async fn an_exception_in_a_library_has_the_line_of_the_block() {
     let error = value(&compute(), "import json\n\nresult = json.loads('{')")
         .await
         .unwrap_err();
@@ -169,7 +169,7 @@ async fn an_exception_below_our_code_tells_our_line() {
 }
 
 #[tokio::test]
-async fn a_missing_key_says_which_there_are() {
+async fn a_missing_key_lists_the_existing_keys() {
     let scope = json!({"inputs": {"branch": 1, "issue": 2}});
     let job = job(Kind::Block, "result = inputs.brnach", &scope);
     let error = compute().session().run(job, None).await.unwrap_err();

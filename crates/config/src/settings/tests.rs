@@ -192,7 +192,7 @@ impl deft_tools::SecretSource for NoSecrets {
 }
 
 #[test]
-fn a_model_is_what_its_section_says() {
+fn a_model_has_the_options_of_its_section() {
     let config = config(
         "[llm.big]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"env:KEY\"\n\
          timeout = \"30s\"\nprice_input = 3\nprice_output = 15.5\nfallback = [\"small\"]\n\
@@ -226,7 +226,7 @@ fn a_model_is_what_its_section_says() {
 
 /// Settings are made one at a time, and an API key may be missing for a while: other commands must not fail.
 #[test]
-fn a_model_that_cannot_be_asked_says_why() {
+fn an_unusable_model_is_reported_with_the_reason() {
     for (text, why) in [
         (
             "[llm.a]\nmodel = \"m\"\n",
@@ -248,7 +248,7 @@ fn a_model_that_cannot_be_asked_says_why() {
 }
 
 #[test]
-fn budgets_of_agents_inherit_what_happens() {
+fn budgets_of_agents_inherit_the_action_on_exhaustion() {
     let config = config(
         "[budget]\ntokens_per_day = 9\non_exhausted = \"skip\"\n[budget.agents.a]\nusd_per_day = 1.5\n\
          spike_tokens = 7\n[budget.agents.b]\non_exhausted = \"ask\"\n",
@@ -335,7 +335,7 @@ fn keys_of_models_and_hooks_are_withheld_from_tools() {
 
 /// The defaults in the table are those that apply without a file.
 #[test]
-fn defaults_are_those_of_their_owners() {
+fn defaults_equal_those_of_their_crates() {
     let nothing = config("");
     assert_eq!(nothing.tools, deft_tools::Options::default());
     assert_eq!(nothing.store.path, Path::new("/home/me/.deft/data/deft.db"));
@@ -408,7 +408,7 @@ fn every_value_of_the_table_fits_the_schema() {
 }
 
 #[test]
-fn variables_count_more() {
+fn environment_variables_override_the_file() {
     let mut settings =
         Settings::parse("[time]\nzone = \"UTC\"\n[mcp_servers.My-Files]\ncommand = \"x\"\n")
             .unwrap();
@@ -443,7 +443,7 @@ fn variables_count_more() {
 }
 
 #[test]
-fn values_from_outside_are_read_as_the_key_says() {
+fn variables_are_parsed_by_the_type_of_their_key() {
     for (text, kind, expected) in [
         ("4", Some(Kind::Text), json!("4")),
         ("4", Some(Kind::Count), json!(4)),

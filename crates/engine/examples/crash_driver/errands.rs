@@ -28,7 +28,7 @@ pub(crate) async fn work(engine: Engine, total: usize, nth: usize) {
         let runs = engine.store().runs(RunFilter::default()).await.unwrap();
         if runs.len() < total {
             begin(&engine, runs.len(), &attention).await;
-        } else if runs.iter().all(is_over) {
+        } else if runs.iter().all(has_ended) {
             return;
         } else {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -90,14 +90,14 @@ async fn resume(engine: &Engine, attention: &Attention) {
     };
     for run in runs
         .iter()
-        .filter(|run| run.status == RunStatus::Done && !is_over(run))
+        .filter(|run| run.status == RunStatus::Done && !has_ended(run))
     {
         engine.resume(run, &with, attention.clone()).await.unwrap();
     }
 }
 
 /// Whether no process will work on the run again.
-fn is_over(run: &RunRow) -> bool {
+fn has_ended(run: &RunRow) -> bool {
     match run.outcome {
         Some(Outcome::Error) => false,
         Some(Outcome::Interrupted) => !scatter(run.id.as_str().bytes()).is_multiple_of(2),

@@ -83,7 +83,7 @@ impl Provider for Mind {
             let (what, nth) = (words.next().unwrap_or_default(), words.next());
             let nth: Option<u64> = nth.and_then(|word| word.parse().ok());
             if let Some(nth) = nth.filter(|_| what == "errand" && turn == 2) {
-                self.trouble(nth)?;
+                self.fail_once(nth)?;
                 if nth % 4 == 1 && self.first(&format!("refuses-{nth}")) {
                     return Ok(refusal());
                 }
@@ -91,7 +91,7 @@ impl Provider for Mind {
             if let (Some(usage), Some(turns)) = (spends(what), nth) {
                 let more = u64::try_from(turn).unwrap_or(u64::MAX) < turns;
                 let mut reply = if more {
-                    wants(turn, &[("look", json!({ "n": turn }))])
+                    call_reply(turn, &[("look", json!({ "n": turn }))])
                 } else {
                     ModelReply::default()
                 };
@@ -112,7 +112,7 @@ impl Provider for Mind {
 
 impl Mind {
     /// Fails once for some runs.
-    fn trouble(&self, nth: u64) -> Result<(), ProviderFailure> {
+    fn fail_once(&self, nth: u64) -> Result<(), ProviderFailure> {
         if nth.is_multiple_of(4) && self.first(&format!("fails-{nth}")) {
             return Err(Failure::new(FailureClass::Network, "the model is gone").into());
         }
@@ -149,9 +149,9 @@ fn answer(what: &str, turn: usize) -> ModelReply {
         json!({ "agent_id": name, "mission": mission, "skills": skills })
     };
     match (what, turn) {
-        ("errand", 0) => wants(turn, &[("look", n(1)), ("look", n(2)), ("look", n(3))]),
-        ("errand", 1) => wants(turn, &[("act", n(1)), ("put", n(1)), ("look", n(4))]),
-        ("errand", 2) => wants(
+        ("errand", 0) => call_reply(turn, &[("look", n(1)), ("look", n(2)), ("look", n(3))]),
+        ("errand", 1) => call_reply(turn, &[("act", n(1)), ("put", n(1)), ("look", n(4))]),
+        ("errand", 2) => call_reply(
             turn,
             &[
                 ("dispatch_agent", send("one", "help 1")),
@@ -159,12 +159,12 @@ fn answer(what: &str, turn: usize) -> ModelReply {
                 ("look", n(5)),
             ],
         ),
-        ("errand", 3) => wants(turn, &[("look", n(6)), ("sign", n(2))]),
-        ("errand", 4) => wants(turn, &[("act", n(3)), ("look", n(7)), ("look", n(8))]),
+        ("errand", 3) => call_reply(turn, &[("look", n(6)), ("sign", n(2))]),
+        ("errand", 4) => call_reply(turn, &[("act", n(3)), ("look", n(7)), ("look", n(8))]),
         // After a rejected answer it repeats its calls, as far as the engine allows.
-        ("Your", 0) => wants(turn, &[("act", n(1)), ("look", n(9)), ("put", n(1))]),
-        ("help", 0) => wants(turn, &[("look", n(1)), ("put", n(2))]),
-        ("help", 1) | ("chat", 0) => wants(turn, &[("look", n(3)), ("act", n(4))]),
+        ("Your", 0) => call_reply(turn, &[("act", n(1)), ("look", n(9)), ("put", n(1))]),
+        ("help", 0) => call_reply(turn, &[("look", n(1)), ("put", n(2))]),
+        ("help", 1) | ("chat", 0) => call_reply(turn, &[("look", n(3)), ("act", n(4))]),
         _ => ModelReply {
             text: format!("{what} is done"),
             ..ModelReply::default()
@@ -172,7 +172,7 @@ fn answer(what: &str, turn: usize) -> ModelReply {
     }
 }
 
-fn wants(turn: usize, calls: &[(&str, Value)]) -> ModelReply {
+fn call_reply(turn: usize, calls: &[(&str, Value)]) -> ModelReply {
     let calls = calls
         .iter()
         .enumerate()

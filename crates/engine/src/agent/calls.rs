@@ -159,7 +159,7 @@ mod tests {
 
     /// A call that deft answered itself is listed like one that was made.
     #[test]
-    fn what_deft_answered_itself_is_shown() {
+    fn answers_of_deft_are_shown() {
         let interpreted = |call: u32, how: Interpretation| Event::Agent {
             path: Path::from_text("think"),
             event: Box::new(deft_agent::Event {

@@ -190,7 +190,7 @@ impl Driver {
         let event = self.call_end_event((path, attempt), result, now, |machine, result| {
             machine.end_agent(path, attempt, result, now, ms, called)
         });
-        self.note_said(path, &event, now);
+        self.record_messages(path, &event, now);
         let over_budget_step = self
             .over_budget_step
             .take()
@@ -210,7 +210,7 @@ impl Driver {
 
     /// Adds the messages of an agent to its conversation, unless its step is retried or its answer is still
     /// to be checked.
-    pub(super) fn note_said(&mut self, path: &Path, event: &Event, now: Timestamp) {
+    pub(super) fn record_messages(&mut self, path: &Path, event: &Event, now: Timestamp) {
         let (Event::Ended(ended), Some(step)) = (event, self.agents.get(path)) else {
             return;
         };

@@ -37,7 +37,7 @@ impl Driver {
                         machine.end_call(&path, attempt, result, now, ms, cached)
                     });
                 // This may have been the check of an agent's answer.
-                self.note_said(&path, &event, now);
+                self.record_messages(&path, &event, now);
                 event
             }
             ActionResult::AgentStep {

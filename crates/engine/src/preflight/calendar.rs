@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calendars_are_found_in_what_tools_list() {
+    fn calendars_are_read_from_tool_results() {
         let listed = [
             json!(["a", "b"]),
             json!({"calendars": [{"id": "a", "summary": "Work"}, {"id": "b"}]}),

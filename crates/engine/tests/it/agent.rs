@@ -66,7 +66,7 @@ async fn run_json(scene: &Scene, run: &RunRow) -> Value {
 }
 
 #[test]
-fn agents_do_what_their_stories_say() {
+fn agent_cases_match_their_snapshots() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

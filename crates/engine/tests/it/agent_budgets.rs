@@ -11,7 +11,7 @@ use deft_workflow::Event;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::thinker::{USAGE, place, says, thinker, wants};
+use crate::thinker::{USAGE, call_reply, place, text_reply, thinker};
 use crate::world::{Folder, World, load};
 
 const RUNS: u64 = 20;
@@ -32,15 +32,15 @@ fn world(store: Arc<dyn Store>) -> World {
     let (models, _) = thinker(|request, nth| {
         let (turns, answered) = place(request);
         if answered < turns.parse::<usize>().unwrap() {
-            return Ok(wants(&[("echo", json!({ "nth": nth }))]));
+            return Ok(call_reply(&[("echo", json!({ "nth": nth }))]));
         }
-        Ok(says("enough"))
+        Ok(text_reply("enough"))
     });
     let home = tempfile::tempdir().unwrap();
     let loaded = load(&home, &[("looks.yaml", LOOKS)]);
     let folder = Folder(Arc::new(std::sync::Mutex::new(loaded)));
     let parts = (deft_tools::Options::default(), models);
-    World::made(home, folder, store, parts, |options| {
+    World::from_parts(home, folder, store, parts, |options| {
         options.agent.budgets.all.tokens = Some(LIMIT);
         options.agent.budgets.all.on_exhausted = ExhaustedAction::Skip;
     })
@@ -131,7 +131,7 @@ async fn twenty_agents_share_a_budget_through_two_connections() {
 }
 
 #[tokio::test]
-async fn what_was_spent_long_ago_goes_with_old_runs() {
+async fn old_spending_is_deleted_with_old_runs() {
     let world = world(Arc::new(Memory::new()));
     world.run("looks", json!({ "turns": 0 })).await;
     let days = |days: i64| world.clock.now() + jiff::SignedDuration::from_hours(24 * days);

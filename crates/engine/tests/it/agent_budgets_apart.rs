@@ -122,7 +122,7 @@ async fn two_processes_stay_within_one_budget() {
 }
 
 #[tokio::test]
-async fn two_processes_overspend_by_what_is_in_flight_at_most() {
+async fn two_processes_overspend_only_by_calls_in_flight() {
     // Each answer takes 2050 tokens, far more than is reserved for it.
     let (limit, answer) = (30_000, 2050);
     let raced = race("greedy", limit).await;

@@ -6,7 +6,7 @@ use deft_model::Outcome;
 use deft_store_testkit::Memory;
 use serde_json::{Value, json};
 
-use crate::thinker::{place, says, thinker, wants};
+use crate::thinker::{call_reply, place, text_reply, thinker};
 use crate::world::{Folder, World, load};
 
 const MAX_CALLS: u32 = 12;
@@ -32,21 +32,21 @@ fn world() -> World {
         if answered < turns.parse::<usize>().unwrap() {
             let args = [0, 1].map(|call| json!({ "nth": nth, "call": call }));
             let [one, two] = args;
-            return Ok(wants(&[("echo", one), ("echo", two)]));
+            return Ok(call_reply(&[("echo", one), ("echo", two)]));
         }
-        Ok(says("enough"))
+        Ok(text_reply("enough"))
     });
     let home = tempfile::tempdir().unwrap();
     let loaded = load(&home, &[("many.yaml", MANY)]);
     let folder = Folder(Arc::new(std::sync::Mutex::new(loaded)));
     let parts = (deft_tools::Options::default(), models);
-    World::made(home, folder, Arc::new(Memory::new()), parts, |options| {
+    World::from_parts(home, folder, Arc::new(Memory::new()), parts, |options| {
         options.agent.max_calls = MAX_CALLS;
     })
 }
 
 #[tokio::test]
-async fn parallel_agents_make_no_more_calls_than_the_run_may() {
+async fn parallel_agents_share_the_call_limit_of_the_run() {
     let world = world();
     let within = world.run("many", json!({ "turns": 1 })).await;
     assert_eq!(within.outcome, Some(Outcome::Success), "{:?}", within.error);

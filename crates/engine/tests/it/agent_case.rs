@@ -137,7 +137,7 @@ impl Case {
         }
         let folder = Folder(Arc::new(Mutex::new(load(&home, &[]))));
         let parts = (tools, Models::new(models));
-        let world = World::made(home, folder, Arc::new(Memory::new()), parts, |options| {
+        let world = World::from_parts(home, folder, Arc::new(Memory::new()), parts, |options| {
             change(options, &self.0);
         });
         world.engine.register_tools();

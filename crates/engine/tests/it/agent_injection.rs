@@ -77,7 +77,7 @@ async fn ended_well(scene: &Scene, name: &str) {
 }
 
 /// Returns the result of the call as the model received it.
-fn told(scene: &Scene) -> String {
+fn shown_result(scene: &Scene) -> String {
     let requests = scene.servers["double"].requests();
     assert_eq!(requests.len(), 2, "asked once more for the result");
     let messages = requests[1]["messages"].as_array().unwrap();
@@ -86,13 +86,13 @@ fn told(scene: &Scene) -> String {
 }
 
 #[tokio::test]
-async fn a_result_is_data_whatever_it_says() {
+async fn a_tool_result_is_always_data() {
     for (name, text) in corpus() {
         for cmd in [false, true] {
             let scene = as_result(&text, cmd).play().await;
             ended_well(&scene, &name).await;
             assert_eq!(scene.world.called(), ["mail_read"], "{name}");
-            let told = told(&scene);
+            let told = shown_result(&scene);
             let framed = if cmd {
                 told.strip_prefix("command: mail_read --id 1\n").unwrap()
             } else {
@@ -138,7 +138,7 @@ async fn a_result_in_the_text_of_a_step_is_data() {
 }
 
 #[tokio::test]
-async fn a_message_that_quotes_commands_runs_none() {
+async fn quoted_commands_in_a_message_are_not_run() {
     for (name, text) in corpus() {
         for cmd in [false, true] {
             let scene = as_message(&text, cmd).play().await;

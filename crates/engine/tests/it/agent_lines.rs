@@ -44,13 +44,17 @@ pub(crate) fn event_line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Agent { path, event } => format!("[{path}] {}", agent_line(event)?),
         Event::Ended(ended) if !matches!(ended.next, Next::Done | Next::Fail | Next::Judged) => {
-            let why = ended.error.as_ref().map(said).unwrap_or_default();
+            let why = ended
+                .error
+                .as_ref()
+                .map(describe_failure)
+                .unwrap_or_default();
             format!("[{}] ended, {:?}: {why}", ended.path, ended.next)
         }
         Event::Begun(begun) if begun.attempt > 1 => {
             format!("[{}] try {}", begun.path, begun.attempt)
         }
-        Event::Stopped { failure } => format!("stopped: {}", said(failure)),
+        Event::Stopped { failure } => format!("stopped: {}", describe_failure(failure)),
         Event::Resumed { by } => format!("resumed by {by}"),
         Event::Skipped { path, reason } => format!("[{path}] skipped: {reason}"),
         _ => return None,
@@ -60,12 +64,14 @@ pub(crate) fn event_line(event: &Event) -> Option<String> {
 fn agent_line(event: &AgentEvent) -> Option<String> {
     let line = match &event.what {
         EventKind::Began(setup) => began(setup),
-        EventKind::Unable { failure } => format!("unable: {}", said(failure)),
+        EventKind::Unable { failure } => format!("unable: {}", describe_failure(failure)),
         EventKind::Asked { .. } => return None,
         EventKind::Replied {
             turn, reply, model, ..
         } => replied(*turn, reply, model),
-        EventKind::Silent { turn, failure } => format!("{turn} no answer: {}", said(failure)),
+        EventKind::Silent { turn, failure } => {
+            format!("{turn} no answer: {}", describe_failure(failure))
+        }
         EventKind::Offered { turn, tools } => {
             let names: Vec<&str> = tools.iter().map(|offer| offer.tool.as_str()).collect();
             format!("{turn} offered: {}", names.join(", "))
@@ -114,7 +120,7 @@ fn replied(turn: u32, reply: &ModelReply, model: &str) -> String {
 /// Describes the end of an agent. The text of a root agent is omitted, because it is the result of the run.
 fn finish(finished: &AgentEnd, is_root: bool) -> String {
     match &finished.error {
-        Some(failure) => format!("finished: {}", said(failure)),
+        Some(failure) => format!("finished: {}", describe_failure(failure)),
         None if is_root => "finished".to_owned(),
         None => format!("finished {:?}", clipped(&finished.text)),
     }
@@ -172,7 +178,7 @@ fn call_line(what: &EventKind) -> Option<String> {
             call,
             error: Some(failure),
             ..
-        } => format!("{turn}.{call} failed: {}", said(failure)),
+        } => format!("{turn}.{call} failed: {}", describe_failure(failure)),
         EventKind::Returned {
             turn, call, value, ..
         } => {
@@ -195,7 +201,7 @@ fn word(how: Interpretation) -> &'static str {
     }
 }
 
-fn said(failure: &Failure) -> String {
+fn describe_failure(failure: &Failure) -> String {
     let mut text = format!("{}: {}", failure.class, failure.message);
     for (is, word) in [(failure.in_doubt, "in doubt"), (failure.blocked, "blocked")] {
         if is {

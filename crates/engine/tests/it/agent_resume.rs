@@ -5,7 +5,9 @@ use deft_model::{Message, Outcome};
 use deft_store::{ConversationFilter, RunRow};
 use serde_json::{Value, json};
 
-use crate::thinker::{gone, minded, place, says, thinker, wants};
+use crate::thinker::{
+    call_reply, connection_failure, place, text_reply, thinker, world_with_model,
+};
 use crate::world::{World, from_step, load};
 
 const ACTS: &str = "\
@@ -37,7 +39,7 @@ fn class(row: &RunRow) -> Value {
 }
 
 /// Returns the messages of the only conversation, each as its kind and the start of its text.
-async fn said(world: &World) -> Vec<String> {
+async fn stored_messages(world: &World) -> Vec<String> {
     let all = world.store.conversations(ConversationFilter::default());
     let id = all.await.unwrap().remove(0).id;
     let rows = world.store.messages(&id, 0, u32::MAX).await.unwrap();
@@ -57,13 +59,16 @@ async fn said(world: &World) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_model_that_failed_is_asked_again_and_finished_calls_are_not_made_again() {
+async fn a_resumed_agent_retries_the_model_and_repeats_no_finished_call() {
     let (models, asked) = thinker(|request, nth| match (place(request).1, nth) {
-        (0, _) => Ok(wants(&[("act", json!({ "n": 1 })), ("put", json!({}))])),
-        (_, 2) => Err(gone()),
-        _ => Ok(says("I acted.")),
+        (0, _) => Ok(call_reply(&[
+            ("act", json!({ "n": 1 })),
+            ("put", json!({})),
+        ])),
+        (_, 2) => Err(connection_failure()),
+        _ => Ok(text_reply("I acted.")),
     });
-    let world = minded(&[("acts/SKILL.md", ACTS)], models);
+    let world = world_with_model(&[("acts/SKILL.md", ACTS)], models);
     let row = world.run("acts", json!({})).await;
     assert_eq!(
         (row.outcome, class(&row)),
@@ -83,21 +88,21 @@ async fn a_model_that_failed_is_asked_again_and_finished_calls_are_not_made_agai
         "model: (not finished: model `thinker`: the model is gone)",
         "model: I acted.",
     ];
-    assert_eq!(said(&world).await, expected);
+    assert_eq!(stored_messages(&world).await, expected);
     let again = resume(&world, &row, false).await.unwrap_err();
     assert!(again.contains("it already ended as `success`"), "{again}");
 }
 
 #[tokio::test]
-async fn a_call_in_doubt_is_made_once_more_when_a_person_says_so_and_nothing_else_is() {
+async fn only_a_call_in_doubt_is_repeated_after_approval() {
     let (models, asked) = thinker(|_, _| {
-        Ok(wants(&[
+        Ok(call_reply(&[
             ("act", json!({ "n": 1 })),
             ("down", json!({})),
             ("put", json!({})),
         ]))
     });
-    let world = minded(&[("acts/SKILL.md", ACTS)], models);
+    let world = world_with_model(&[("acts/SKILL.md", ACTS)], models);
     let row = world.run("acts", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Error));
     assert_eq!(world.called(), ["act", "down"]);
@@ -106,7 +111,7 @@ async fn a_call_in_doubt_is_made_once_more_when_a_person_says_so_and_nothing_els
         "model: (not finished: the connection was lost; completed before that: act)",
     ];
     assert_eq!(
-        said(&world).await,
+        stored_messages(&world).await,
         expected,
         "a call without a result is not said"
     );
@@ -117,12 +122,12 @@ async fn a_call_in_doubt_is_made_once_more_when_a_person_says_so_and_nothing_els
 }
 
 #[tokio::test]
-async fn a_skill_that_has_changed_is_resumed_only_as_it_was() {
+async fn a_changed_skill_is_resumed_with_its_old_revision() {
     let (models, asked) = thinker(|_, nth| match nth {
-        1 => Err(gone()),
-        _ => Ok(says("Done.")),
+        1 => Err(connection_failure()),
+        _ => Ok(text_reply("Done.")),
     });
-    let world = minded(&[("acts/SKILL.md", ACTS)], models);
+    let world = world_with_model(&[("acts/SKILL.md", ACTS)], models);
     let row = world.run("acts", json!({})).await;
     let changed = ACTS.replace("Act, then", "Do nothing, then");
     *world.folder.0.lock().unwrap() = load(&world.home, &[("acts/SKILL.md", &changed)]);
@@ -148,12 +153,12 @@ steps:
 ";
 
 #[tokio::test]
-async fn a_rerun_begins_at_an_agent_step_or_takes_over_what_it_said() {
+async fn a_rerun_starts_at_an_agent_step_or_reuses_its_answer() {
     let (models, asked) = thinker(|request, nth| match place(request).1 {
-        0 => Ok(wants(&[("echo", json!({ "nth": nth }))])),
-        _ => Ok(says(&format!("answer {nth}"))),
+        0 => Ok(call_reply(&[("echo", json!({ "nth": nth }))])),
+        _ => Ok(text_reply(&format!("answer {nth}"))),
     });
-    let world = minded(&[("steps.yaml", STEPS)], models);
+    let world = world_with_model(&[("steps.yaml", STEPS)], models);
     let row = world.run("steps", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Success));
     let cases = [
@@ -182,12 +187,12 @@ async fn a_rerun_begins_at_an_agent_step_or_takes_over_what_it_said() {
 }
 
 #[tokio::test]
-async fn a_chat_goes_on_where_its_model_was_lost() {
+async fn a_chat_continues_where_its_model_failed() {
     let (models, _) = thinker(|_, nth| match nth {
-        1 => Err(gone()),
-        _ => Ok(says("Hello.")),
+        1 => Err(connection_failure()),
+        _ => Ok(text_reply("Hello.")),
     });
-    let world = minded(&[], models);
+    let world = world_with_model(&[], models);
     world.engine.register_tools();
     let say = NewChatMessage {
         channel: "cli".to_owned(),
@@ -204,5 +209,5 @@ async fn a_chat_goes_on_where_its_model_was_lost() {
         "model: (not finished: model `thinker`: the model is gone)",
         "model: Hello.",
     ];
-    assert_eq!(said(&world).await, expected);
+    assert_eq!(stored_messages(&world).await, expected);
 }

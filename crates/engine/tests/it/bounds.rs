@@ -33,7 +33,7 @@ fn with_model(server: &ModelServer, change: impl FnOnce(&mut Options)) -> World 
         ..deft_tools::Options::default()
     };
     let models = Models::new(vec![model("double", &server.url)]);
-    let world = World::made(
+    let world = World::from_parts(
         home,
         folder,
         Arc::new(Memory::new()),
@@ -68,7 +68,7 @@ async fn stored(world: &World, run: &RunRow) -> String {
 }
 
 #[tokio::test]
-async fn a_long_error_is_cut_and_kept_whole_in_a_file() {
+async fn a_long_error_is_cut_and_stored_whole_in_a_file() {
     let text = "name: fails\ndescription: d\nsteps:\n  - {id: one, tool: howl}\n";
     let world = World::new(&[("fails.yaml", text)]);
     install(&world);
@@ -99,7 +99,7 @@ async fn a_long_error_of_a_tool_of_an_agent_is_cut_too() {
 }
 
 #[tokio::test]
-async fn an_answer_of_a_model_has_the_bounds_of_a_result() {
+async fn answers_of_models_have_the_size_limit_of_results() {
     let long = "x".repeat(200_000);
     let server = ModelServer::start(Dialect::OpenAi, [ModelAnswer::text(&long)]);
     let world = with_model(&server, |options| options.max_result_bytes = 100_000);

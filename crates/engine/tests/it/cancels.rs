@@ -51,15 +51,15 @@ async fn cancel(world: &World, run: &RunRow) -> RunRow {
 }
 
 #[tokio::test]
-async fn a_parked_run_ends_in_its_record_and_for_listeners() {
+async fn a_cancelled_parked_run_ends_for_its_record_and_listeners() {
     let world = World::new(&[("asks.yaml", &asks())]);
     let row = world.run("asks", json!({})).await;
-    let mut heard = world.engine.subscribe();
+    let mut events = world.engine.subscribe();
     world.clock.set("2026-01-26T13:00:09Z".parse().unwrap());
     let row = cancel(&world, &row).await;
     let kinds = kinds(&world, &row).await;
     assert_eq!(kinds.last().unwrap(), "skill_cancelled");
-    let told = last(&mut heard);
+    let told = last(&mut events);
     let stored = world.store.events(Some(&row.id), 0, 100).await.unwrap();
     assert_eq!(told.seq, stored.last().unwrap().seq);
     let public = json!(told.public().unwrap());
@@ -100,7 +100,7 @@ async fn a_run_is_cancelled_inside_nested_skills_and_resumed_there() {
 }
 
 #[tokio::test]
-async fn a_queued_run_ends_without_having_begun_and_can_be_resumed() {
+async fn a_cancelled_queued_run_can_be_resumed() {
     let world = World::new(&[("asks.yaml", &asks())]);
     let admitted = world.engine.admit(fire("asks", &json!({}))).await.unwrap();
     let row = cancel(&world, admitted.run()).await;
@@ -112,18 +112,18 @@ async fn a_queued_run_ends_without_having_begun_and_can_be_resumed() {
 }
 
 #[tokio::test]
-async fn a_parked_run_whose_place_is_taken_ends_in_its_record_too() {
+async fn a_replaced_parked_run_ends_in_its_record() {
     let skill = ASKS.replace("OVERLAP", "overlap: cancel_other");
     let world = World::new(&[("asks.yaml", &skill)]);
     let first = world.run("asks", json!({})).await;
-    let mut heard = world.engine.subscribe();
+    let mut events = world.engine.subscribe();
     let second = world.run("asks", json!({})).await;
     let first = world.store.run(&first.id).await.unwrap().unwrap();
     assert_eq!(first.outcome, Some(Outcome::Cancelled));
     let ended = kinds(&world, &first).await;
     assert_eq!(ended.last().unwrap(), "skill_cancelled");
     let mut told = Vec::new();
-    while let Ok(event) = heard.try_recv() {
+    while let Ok(event) = events.try_recv() {
         told.push(event);
     }
     let end = told.iter().find(|event| event.run == first.id);
@@ -139,7 +139,7 @@ async fn a_parked_run_whose_place_is_taken_ends_in_its_record_too() {
 }
 
 #[tokio::test]
-async fn a_run_of_a_dead_process_is_looked_at_before_it_is_ended() {
+async fn a_run_of_a_dead_process_is_checked_before_it_is_cancelled() {
     let hangs = "name: hangs\ndescription: d\nsteps:\n  - {id: wait, tool: hang}\n";
     let store = Arc::new(Memory::new());
     let world = World::with(store.clone(), &[("hangs.yaml", hangs)], |_| {});

@@ -166,11 +166,11 @@ fn kind(row: &SkillRow) -> (i64, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_slot_is_lost_or_doubled_across_clock_jumps() {
+async fn no_slot_is_lost_or_duplicated_across_clock_jumps() {
     let wanted = deft_testkit::test_size("DEFT_CHAOS_SLOTS", USUAL) as u64;
     let begun = Instant::now();
     let folder = tempfile::tempdir().unwrap();
-    let mut times = Times::over(file(&folder), &[]);
+    let mut times = Times::with_store(file(&folder), &[]);
     fill(&times).await;
     let mut report = Report::default();
     for n in 0.. {

@@ -26,7 +26,7 @@ steps:
 ";
 
 #[tokio::test]
-async fn a_run_is_stopped_while_it_calls() {
+async fn a_run_is_stopped_during_a_call() {
     let world = World::new(&[("hangs.yaml", HANGS)]);
     let engine = world.engine.clone();
     let run = tokio::spawn(async move {
@@ -47,7 +47,7 @@ async fn a_run_is_stopped_while_it_calls() {
 }
 
 #[tokio::test]
-async fn a_run_that_takes_too_long_ends_as_timeout() {
+async fn a_run_over_its_time_limit_ends_as_timeout() {
     let skill = HANGS.replace("steps:", "timeout: 60\nsteps:");
     let world = World::new(&[("hangs.yaml", &skill)]);
     let engine = world.engine.clone();
@@ -82,7 +82,7 @@ confirmations:
 ";
 
 #[tokio::test]
-async fn unattended_a_question_parks_the_run_until_somebody_answers() {
+async fn an_unattended_question_parks_the_run_until_it_is_answered() {
     let world = World::new(&[("asks.yaml", ASKS)]);
     let row = world.run("asks", json!({})).await;
     assert_eq!(row.status, RunStatus::Waiting);
@@ -147,7 +147,7 @@ async fn a_person_at_the_terminal_answers_at_once() {
 }
 
 #[tokio::test]
-async fn yes_is_answered_and_the_record_says_by_what() {
+async fn the_flag_yes_answers_and_is_recorded() {
     let world = World::new(&[("asks.yaml", ASKS)]);
     let attention = Attention {
         assume_yes: Some("--yes".to_owned()),
@@ -172,7 +172,7 @@ steps:
 ";
 
 #[tokio::test]
-async fn a_once_step_in_doubt_ends_interrupted_and_resume_tries_it_once_more() {
+async fn resume_repeats_a_once_step_in_doubt() {
     let world = World::new(&[("doubt.yaml", DOUBT)]);
     let row = world.run("doubt", json!({})).await;
     assert_eq!(row.outcome, Some(Outcome::Interrupted));
@@ -189,7 +189,7 @@ async fn a_once_step_in_doubt_ends_interrupted_and_resume_tries_it_once_more() {
 }
 
 #[tokio::test]
-async fn a_run_is_not_resumed_with_a_changed_skill_unless_told() {
+async fn a_run_is_resumed_with_a_changed_skill_only_on_request() {
     let world = World::new(&[("doubt.yaml", DOUBT)]);
     let row = world.run("doubt", json!({})).await;
     let changed = DOUBT.replace("tool: down", "tool: act");
@@ -209,7 +209,7 @@ async fn a_run_is_not_resumed_with_a_changed_skill_unless_told() {
 }
 
 #[tokio::test]
-async fn rerun_from_a_step_reuses_what_came_before() {
+async fn a_rerun_from_a_step_reuses_earlier_results() {
     let world = World::new(&[("asks.yaml", ASKS)]);
     let yes = Attention {
         assume_yes: Some("--yes".to_owned()),
@@ -299,7 +299,7 @@ async fn a_run_that_was_cancelled_while_it_waited_can_be_resumed() {
 }
 
 #[tokio::test]
-async fn resume_asks_what_a_parked_run_waits_for() {
+async fn resume_asks_the_question_of_a_parked_run() {
     let world = World::new(&[("asks.yaml", ASKS)]);
     let row = world.run("asks", json!({})).await;
     let with = ResumeWith::default();
@@ -340,7 +340,7 @@ async fn a_standing_grant_answers_the_same_operation_of_the_same_revision_only()
 }
 
 #[tokio::test]
-async fn a_run_that_nobody_drives_any_more_can_be_cancelled() {
+async fn an_abandoned_run_can_be_cancelled() {
     let store = Arc::new(Memory::new());
     let world = World::with(store.clone(), &[("hangs.yaml", HANGS)], |_| {});
     let engine = world.engine.clone();
@@ -368,7 +368,7 @@ async fn a_run_that_nobody_drives_any_more_can_be_cancelled() {
 }
 
 #[tokio::test]
-async fn a_rerun_that_has_to_wait_reuses_what_came_before_all_the_same() {
+async fn a_queued_rerun_reuses_earlier_results() {
     let asks = ASKS.replace("steps:", "concurrency: 1\nsteps:");
     let hangs = HANGS.replace("steps:", "overlap: allow\nsteps:");
     let skills = [("asks.yaml", asks.as_str()), ("hangs.yaml", hangs.as_str())];
@@ -409,7 +409,7 @@ async fn a_rerun_that_has_to_wait_reuses_what_came_before_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_wish_of_another_process_stops_a_run_soon() {
+async fn a_cancel_request_of_another_process_stops_a_run() {
     let world = World::new(&[("hangs.yaml", HANGS)]);
     let engine = world.engine.clone();
     let run = tokio::spawn(async move {

@@ -103,7 +103,7 @@ pub(crate) fn scatter(n: usize) -> u64 {
 }
 
 #[tokio::test]
-async fn nothing_is_lost_or_repeated_over_300_kills() {
+async fn no_call_is_lost_or_repeated_over_300_kills() {
     let world = World::new();
     let mut in_flight = 0;
     let mut kills = 0;

@@ -103,7 +103,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn agents_lose_and_repeat_nothing_over_120_kills() {
+async fn no_agent_call_is_lost_or_repeated_over_120_kills() {
     let world = World::new();
     let (mut in_flight, mut in_agents) = (0, 0);
     for kill in 0..KILLS {
@@ -240,7 +240,7 @@ async fn check_run(store: &Sqlite, run: &RunRow, seen: &CallTimes, report: &mut 
     let (mut replies, silent) = (0, report.silent);
     for events in agents.values() {
         replies += count(events, report);
-        check_said(store, run, events).await;
+        check_messages(store, run, events).await;
     }
     // Each request counts once, answered or not.
     let asked = replies + report.silent - silent;
@@ -323,7 +323,7 @@ fn check_rejected(events: &[AgentEvent]) {
 }
 
 /// Checks that the conversation has every message once, and no call without its result.
-async fn check_said(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
+async fn check_messages(store: &Sqlite, run: &RunRow, events: &[AgentEvent]) {
     let machine = Agent::replay(events).unwrap();
     let root = Address::root();
     let conversation = machine.setup(&root).unwrap().conversation.clone().unwrap();

@@ -23,7 +23,7 @@ fn world() -> (Arc<dyn Store>, World) {
 }
 
 #[tokio::test]
-async fn damaged_incidents_are_an_error_and_stay() {
+async fn damaged_incidents_are_an_error_and_are_kept() {
     let (store, world) = world();
     store.keep_setting("incidents", "[{").await.unwrap();
     let outage = Outage::Server("mail".to_owned());

@@ -31,7 +31,7 @@ fn error(row: &RunRow) -> Value {
 }
 
 #[tokio::test]
-async fn the_time_of_a_run_is_up_for_the_skills_inside_it_too() {
+async fn the_deadline_of_a_run_applies_to_nested_skills() {
     let outer = OUTER.replace("TIMEOUT", "timeout: 60");
     let skills = [
         ("outer.yaml", outer.as_str()),
@@ -53,7 +53,7 @@ async fn the_time_of_a_run_is_up_for_the_skills_inside_it_too() {
 }
 
 #[tokio::test]
-async fn a_nested_skill_is_stopped_in_time_and_the_run_goes_on() {
+async fn a_nested_skill_is_stopped_in_time_and_the_run_continues() {
     let outer = OUTER.replace("TIMEOUT\n", "").replace(
         "skill: middle",
         "skill: middle, timeout: 30, on_error: continue",
@@ -76,7 +76,7 @@ async fn a_nested_skill_is_stopped_in_time_and_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn a_nested_skill_whose_wait_would_be_too_long_is_not_waited_for() {
+async fn a_wait_of_a_nested_skill_beyond_the_deadline_is_not_started() {
     let inner = "name: inner\ndescription: d\nsteps:\n  - {id: again, tool: refuse, on_error: \"retry:9\"}\n";
     let middle = MIDDLE.replace("steps:", "timeout: 2\nsteps:");
     let outer = OUTER.replace("TIMEOUT\n", "");

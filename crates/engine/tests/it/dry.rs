@@ -27,7 +27,7 @@ async fn a_dry_run_of_a_command_starts_no_server() {
         ..deft_tools::Options::default()
     };
     let folder = Folder(Arc::new(Mutex::new(snapshot)));
-    let world = World::beside(home, folder, Arc::new(Memory::new()), tools, |options| {
+    let world = World::with_servers(home, folder, Arc::new(Memory::new()), tools, |options| {
         options.heals = vec![Heal {
             when: vec![FailureClass::Network],
             tool: "vpn_connect".to_owned(),

@@ -15,7 +15,7 @@ const WAITING: &str = "---\nname: morning-briefing\ndescription: A briefing.\nme
     Say what is on today.\n";
 
 #[tokio::test]
-async fn a_record_takes_the_name_of_a_file_that_waits() {
+async fn a_record_takes_the_name_of_a_disabled_file() {
     both(
         &[("morning-briefing/SKILL.md", WAITING)],
         async |t: Times| {
@@ -73,7 +73,7 @@ async fn a_record_takes_the_name_of_a_file_that_waits() {
 
 /// The name of a person's skill cannot be taken, even if the person has disabled it.
 #[tokio::test]
-async fn a_record_does_not_take_the_name_of_a_file_that_fires_or_that_a_person_switched_off() {
+async fn a_record_does_not_take_the_name_of_an_active_or_user_disabled_file() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         let record = json!({"name": "Flow", "instructions": "x", "trigger_type": "manual"});
         for off in [false, true] {
@@ -91,7 +91,7 @@ async fn a_record_does_not_take_the_name_of_a_file_that_fires_or_that_a_person_s
 
 /// Deleting a record with the same name does not enable a file that a person disabled.
 #[tokio::test]
-async fn deleting_a_record_does_not_switch_on_the_file_behind_it() {
+async fn deleting_a_record_does_not_enable_the_file_of_its_name() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         let world = &t.world;
         world.engine.library().disable("flow").await.unwrap();
@@ -111,7 +111,7 @@ async fn deleting_a_record_does_not_switch_on_the_file_behind_it() {
 }
 
 #[tokio::test]
-async fn a_record_takes_the_name_of_a_one_shot_that_is_done() {
+async fn a_record_takes_the_name_of_a_finished_one_shot() {
     both(&[], async |t: Times| {
         let world = &t.world;
         let record = |minutes: u32| {

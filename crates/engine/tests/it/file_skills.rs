@@ -35,17 +35,17 @@ const FLOW_RETIMED: &str = "name: flow\ndescription: Two calls.\nschedule: \"0 9
 const PLAYBOOK: &str = "---\nname: knots\ndescription: How to tie knots.\nmetadata:\n  \
     keywords: knot\n---\nBegin with the bowline.\n";
 
-fn over(store: Arc<dyn Store>, files: &[(&str, &str)]) -> Times {
-    let times = Times::over(store, files);
+fn with_tools(store: Arc<dyn Store>, files: &[(&str, &str)]) -> Times {
+    let times = Times::with_store(store, files);
     times.world.engine.register_tools();
     times
 }
 
 /// Runs a test over the memory store, then over a file.
 pub(crate) async fn both(files: &[(&str, &str)], test: impl AsyncFn(Times)) {
-    Box::pin(test(over(Arc::new(Memory::new()), files))).await;
+    Box::pin(test(with_tools(Arc::new(Memory::new()), files))).await;
     let folder = tempfile::tempdir().unwrap();
-    Box::pin(test(over(file(&folder), files))).await;
+    Box::pin(test(with_tools(file(&folder), files))).await;
 }
 
 fn object(value: Value) -> deft_model::Object {
@@ -94,7 +94,7 @@ const WHEN: [&str; 4] = [
 ];
 
 #[tokio::test]
-async fn a_file_shows_every_column_before_and_after_it_is_stored() {
+async fn a_file_skill_has_every_column_before_and_after_storing() {
     let files = [
         ("morning-briefing/SKILL.md", BRIEFING),
         ("knots/SKILL.md", PLAYBOOK),
@@ -172,7 +172,7 @@ async fn a_file_is_rescheduled_and_keeps_its_steps() {
 }
 
 #[tokio::test]
-async fn the_last_writer_of_a_field_decides() {
+async fn the_last_change_of_a_field_wins() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         let when = async || {
             t.world.engine.library().sync_files().await.unwrap();
@@ -220,7 +220,7 @@ async fn the_last_writer_of_a_field_decides() {
 }
 
 #[tokio::test]
-async fn a_change_back_to_what_the_file_says_leaves_nothing_behind() {
+async fn reverting_a_change_removes_its_override() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         update(&t.world, "flow", json!({"schedule": "0 7 * * *"})).await;
         assert_eq!(t.world.store.changed_files().await.unwrap().len(), 1);
@@ -235,7 +235,7 @@ async fn a_change_back_to_what_the_file_says_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn instructions_and_switches_of_a_file_are_changed() {
+async fn instructions_and_enabling_of_a_file_are_changed() {
     both(
         &[("morning-briefing/SKILL.md", BRIEFING)],
         async |t: Times| {
@@ -272,7 +272,7 @@ async fn instructions_and_switches_of_a_file_are_changed() {
 }
 
 #[tokio::test]
-async fn a_deleted_file_skill_is_gone_for_assistants_and_a_person_brings_it_back() {
+async fn a_deleted_file_skill_is_hidden_until_a_person_restores_it() {
     both(&[("flow.yaml", FLOW)], async |t: Times| {
         let world = &t.world;
         let deleted = call(world, "memory_delete_skill", json!({"id": "Flow"}))
@@ -314,7 +314,7 @@ async fn a_deleted_file_skill_is_gone_for_assistants_and_a_person_brings_it_back
 
 /// S0.86: a default that is disabled in its file waits for its tools, even if they are known already.
 #[tokio::test]
-async fn a_default_waits_for_its_tools_and_never_for_a_person() {
+async fn a_default_skill_waits_only_for_its_tools() {
     let text = BRIEFING.replace("  required_tools", "  enabled: \"false\"\n  required_tools");
     let flow = FLOW.replace("steps:", "enabled: false\nsteps:");
     let files = [
@@ -354,10 +354,10 @@ async fn a_default_waits_for_its_tools_and_never_for_a_person() {
 
 /// A change in another process is visible without a sync of the files.
 #[tokio::test]
-async fn a_change_by_another_process_counts_at_the_next_run() {
+async fn a_change_by_another_process_applies_to_the_next_run() {
     let store: Arc<dyn Store> = Arc::new(Memory::new());
-    let here = over(Arc::clone(&store), &[("flow.yaml", FLOW)]);
-    let there = over(Arc::clone(&store), &[("flow.yaml", FLOW)]);
+    let here = with_tools(Arc::clone(&store), &[("flow.yaml", FLOW)]);
+    let there = with_tools(Arc::clone(&store), &[("flow.yaml", FLOW)]);
     here.world.engine.library().sync_files().await.unwrap();
     there.world.engine.library().sync_files().await.unwrap();
     update(&there.world, "flow", json!({"schedule": "30 13 * * *"})).await;
@@ -375,7 +375,7 @@ async fn a_change_by_another_process_counts_at_the_next_run() {
 }
 
 #[tokio::test]
-async fn unknown_names_are_told_with_a_near_one() {
+async fn unknown_names_are_reported_with_a_similar_one() {
     let world = World::new(&[("flow.yaml", FLOW)]);
     let target = Target::Name("flwo".to_owned());
     let unknown = world
@@ -389,7 +389,7 @@ async fn unknown_names_are_told_with_a_near_one() {
 
 /// A default whose schedule was changed while it waited fires when its tool appears.
 #[tokio::test]
-async fn a_waiting_file_is_rescheduled_and_fires_when_its_tool_appears() {
+async fn a_waiting_file_is_rescheduled_and_runs_when_its_tool_appears() {
     let waiting = FLOW.replace("steps:", "enabled: false\nrequired_tools: [later]\nsteps:");
     both(&[("flow.yaml", &waiting)], async |t: Times| {
         let changed = update(&t.world, "flow", json!({"schedule": "30 13 * * *"})).await;

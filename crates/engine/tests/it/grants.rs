@@ -14,7 +14,7 @@ fn skill(step: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_loop_whose_items_are_not_known_is_not_allowed_for_good() {
+async fn a_loop_over_unknown_items_cannot_be_always_allowed() {
     let step = "{id: danger, loop: [1, 2], tool: act, args: {n: \"{{ item | default(0) }}\"}}";
     let world = World::new(&[("asks.yaml", &skill(step))]);
     let row = world.run("asks", json!({})).await;
@@ -35,7 +35,7 @@ async fn a_loop_whose_items_are_not_known_is_not_allowed_for_good() {
 }
 
 #[tokio::test]
-async fn a_loop_that_does_the_same_for_each_item_may_be_allowed_for_good() {
+async fn a_loop_with_equal_calls_can_be_always_allowed() {
     let step = "{id: danger, loop: [1, 2], tool: act, args: {n: 1}}";
     let world = World::new(&[("asks.yaml", &skill(step))]);
     world.run("asks", json!({})).await;
@@ -64,7 +64,7 @@ fn pattern(value: &Value) -> Object {
 }
 
 #[tokio::test]
-async fn a_pattern_allows_calls_that_differ_only_as_it_says() {
+async fn a_pattern_allows_only_calls_that_match_it() {
     let world = World::new(&[("mails.yaml", MAILS)]);
     world.run("mails", json!({ "to": "ann@example.com" })).await;
     let asked = world.store.approvals(false).await.unwrap().remove(0);

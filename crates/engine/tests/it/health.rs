@@ -65,7 +65,7 @@ impl Times {
 }
 
 #[tokio::test]
-async fn a_report_comes_every_six_hours_and_tells_changes_only() {
+async fn a_report_is_sent_every_six_hours_with_changes_only() {
     both(async |t: Times| {
         let found = t.with_checks();
         let server = bad(
@@ -111,8 +111,8 @@ async fn a_report_comes_every_six_hours_and_tells_changes_only() {
 }
 
 #[tokio::test]
-async fn a_first_report_without_problems_tells_nothing() {
-    let t = Times::over(Arc::new(Memory::new()), &[]);
+async fn a_first_report_without_problems_is_not_sent() {
+    let t = Times::with_store(Arc::new(Memory::new()), &[]);
     let found = t.with_checks();
     found.set(&[good("config.valid")]);
     t.report("13:00").await;
@@ -123,8 +123,8 @@ async fn a_first_report_without_problems_tells_nothing() {
 }
 
 #[tokio::test]
-async fn without_checks_or_with_reports_switched_off_there_are_none() {
-    let t = Times::over(Arc::new(Memory::new()), &[]);
+async fn no_reports_without_checks_or_if_disabled() {
+    let t = Times::with_store(Arc::new(Memory::new()), &[]);
     assert_eq!(t.report("13:00").await, (vec![], None));
     let world = crate::world::World::with(Arc::new(Memory::new()), &[], |options| {
         options.health_report = None;
@@ -136,7 +136,7 @@ async fn without_checks_or_with_reports_switched_off_there_are_none() {
 
 /// One incident, one message, whether a run or the report meets it first.
 #[tokio::test]
-async fn what_people_know_is_not_reported_again() {
+async fn known_problems_are_not_reported_again() {
     both(async |t: Times| {
         let found = t.with_checks();
         t.world.engine.router().register_fn(
@@ -187,8 +187,8 @@ async fn what_people_know_is_not_reported_again() {
 
 /// A daemon makes the report when it is due.
 #[tokio::test]
-async fn a_daemon_reports_when_it_is_due() {
-    let t = Times::over(Arc::new(Memory::new()), &[]);
+async fn a_daemon_sends_due_reports() {
+    let t = Times::with_store(Arc::new(Memory::new()), &[]);
     let found = t.with_checks();
     found.set(&[bad("store.open", None, "the disk is full")]);
     let (scheduler, stop) = (t.scheduler(), CancellationToken::new());

@@ -56,7 +56,7 @@ async fn with_status(world: &World, status: RunStatus) -> Vec<RunRow> {
 }
 
 #[tokio::test]
-async fn a_lease_is_renewed_while_somebody_drives_and_runs_out_when_nobody_does() {
+async fn a_lease_is_renewed_during_a_run_and_expires_without_a_driver() {
     let world = World::new(&[("hangs.yaml", &hangs("overlap: allow", "idempotent"))]);
     let run = start(&world);
     until_called(&world, 1).await;
@@ -96,7 +96,7 @@ async fn a_lease_is_renewed_while_somebody_drives_and_runs_out_when_nobody_does(
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_ahead_takes_no_run_from_a_living_process() {
+async fn a_forward_clock_jump_takes_no_run_from_a_living_process() {
     let world = World::new(&[("hangs.yaml", &hangs("overlap: allow", "once"))]);
     let run = start(&world);
     until_called(&world, 1).await;
@@ -111,7 +111,7 @@ async fn a_clock_that_jumps_ahead_takes_no_run_from_a_living_process() {
 }
 
 #[tokio::test]
-async fn a_skill_has_its_own_limit_of_runs_at_once() {
+async fn a_skill_has_a_separate_limit_of_concurrent_runs() {
     let skill = hangs("overlap: allow\nconcurrency: 2", "once");
     let other = "name: other\ndescription: d\nsteps:\n  - {id: one, tool: act}\n";
     let world = World::new(&[("hangs.yaml", &skill), ("other.yaml", other)]);
@@ -151,7 +151,7 @@ async fn a_skill_has_its_own_limit_of_runs_at_once() {
 }
 
 #[tokio::test]
-async fn a_clock_that_goes_backwards_keeps_waits_and_deadlines_at_their_instants() {
+async fn a_backward_clock_jump_keeps_waits_and_deadlines() {
     let skill = "name: again\ndescription: d\ntimeout: 3600\nsteps:\n  - {id: attempt, tool: refuse, on_error: \"retry:1\"}\n";
     let world = World::with(Arc::new(Memory::new()), &[("again.yaml", skill)], |_| {});
     let engine = world.engine.clone();

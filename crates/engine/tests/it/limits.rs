@@ -41,7 +41,7 @@ async fn running(world: &World) -> Vec<RunRow> {
 }
 
 #[tokio::test]
-async fn overlap_skip_leaves_a_row_that_says_why() {
+async fn overlap_skip_stores_a_row_with_the_reason() {
     let world = hangs("overlap: skip");
     let first = start(&world);
     until_called(&world, 1).await;
@@ -116,7 +116,7 @@ async fn overlap_queue_runs_one_after_another() {
 }
 
 #[tokio::test]
-async fn a_full_engine_lets_the_next_run_wait() {
+async fn a_run_waits_while_the_engine_is_full() {
     let text = HANGS.replace("OVERLAP\n", "");
     let skills = [("hangs.yaml", text.as_str())];
     let world = World::with(Arc::new(Memory::new()), &skills, |options| {
@@ -171,7 +171,7 @@ async fn a_retry_waits_for_its_instant() {
 }
 
 #[tokio::test]
-async fn a_long_wait_gives_the_lease_back_where_somebody_comes_back() {
+async fn a_long_wait_releases_the_lease_if_runs_can_be_resumed() {
     let skill = "name: again\ndescription: d\nsteps:\n  - {id: attempt, tool: refuse, on_error: \"retry:9\"}\n";
     let store = Arc::new(Memory::new());
     let world = World::with(store, &[("again.yaml", skill)], |options| {
@@ -195,7 +195,7 @@ async fn a_long_wait_gives_the_lease_back_where_somebody_comes_back() {
 }
 
 #[tokio::test]
-async fn a_remedy_of_the_host_is_tried_before_a_step_fails() {
+async fn a_heal_rule_of_the_host_is_tried_before_a_step_fails() {
     let skill = "name: heal\ndescription: d\nsteps:\n  - {id: attempt, tool: refuse}\n";
     let store = Arc::new(Memory::new());
     let world = World::with(store, &[("heal.yaml", skill)], |options| {
@@ -226,7 +226,7 @@ async fn a_remedy_of_the_host_is_tried_before_a_step_fails() {
 }
 
 #[tokio::test]
-async fn a_clock_that_goes_backwards_loses_nothing() {
+async fn a_backward_clock_jump_loses_no_run() {
     let skill = "name: slow\ndescription: d\nsteps:\n  - {id: wait, tool: hang, on_error: continue}\n  - {id: after, tool: act}\n";
     let world = World::new(&[("slow.yaml", skill)]);
     let engine = world.engine.clone();

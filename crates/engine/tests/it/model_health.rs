@@ -29,7 +29,7 @@ fn world(store: &Arc<dyn Store>, server: &ModelServer, skills: &[(&str, &str)]) 
     let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
     let models = Models::new(vec![model("local", &server.url)]);
     let parts = (deft_tools::Options::default(), models);
-    World::made(home, folder, Arc::clone(store), parts, |_| {})
+    World::from_parts(home, folder, Arc::clone(store), parts, |_| {})
 }
 
 fn memory() -> Arc<dyn Store> {
@@ -37,7 +37,7 @@ fn memory() -> Arc<dyn Store> {
 }
 
 /// Returns the titles of all notices, oldest first.
-async fn told(world: &World) -> Vec<String> {
+async fn notice_titles(world: &World) -> Vec<String> {
     let rows = world.store.notices(NoticeFilter::default()).await.unwrap();
     let notices = rows.iter().rev().map(|row| {
         let notice: Notice = serde_json::from_str(&row.body).unwrap();
@@ -48,7 +48,7 @@ async fn told(world: &World) -> Vec<String> {
 
 /// S0.68.
 #[tokio::test]
-async fn a_loss_and_a_return_are_told_once_each_also_over_a_restart() {
+async fn an_outage_and_a_recovery_are_reported_once_despite_a_restart() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world_1 = world(&store, &server, &[GREETS]);
     let lost = "health: no answer from model `local`";
@@ -57,7 +57,7 @@ async fn a_loss_and_a_return_are_told_once_each_also_over_a_restart() {
         Scheduler::new(&world.engine).check_models().await.unwrap();
         let later = world.clock.now() + SignedDuration::from_mins(1);
         world.clock.set(later);
-        assert_eq!(told(world).await, expected);
+        assert_eq!(notice_titles(world).await, expected);
     };
     check(&world_1, &[]).await;
     server.set_down(true);
@@ -77,7 +77,7 @@ async fn a_loss_and_a_return_are_told_once_each_also_over_a_restart() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_only_restarted_is_not_gone() {
+async fn a_restarted_server_is_not_reported_as_lost() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world = world(&store, &server, &[GREETS]);
     for _ in 0..3 {
@@ -89,11 +89,11 @@ async fn a_server_that_is_only_restarted_is_not_gone() {
         }
     }
     assert_eq!(server.http_requests().len(), 6);
-    assert!(told(&world).await.is_empty());
+    assert!(notice_titles(&world).await.is_empty());
 }
 
 #[tokio::test]
-async fn a_model_that_nobody_could_want_is_not_asked() {
+async fn an_unused_model_is_not_pinged() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let steps = "name: steps\ndescription: d\nsteps:\n  - {id: a, tool: echo}\n";
     let world = world(&store, &server, &[("steps.yaml", steps)]);
@@ -134,7 +134,7 @@ impl Channel for Deaf {
 }
 
 #[tokio::test]
-async fn a_daemon_asks_once_a_minute() {
+async fn a_daemon_pings_once_a_minute() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world = world(&store, &server, &[GREETS]);
     let (engine, stop) = (world.engine.clone(), CancellationToken::new());
@@ -174,7 +174,7 @@ async fn a_daemon_asks_once_a_minute() {
 
 /// S0.68: a record that a model runs needs its server as much as a file does.
 #[tokio::test]
-async fn a_record_that_needs_a_model_is_reason_to_ask() {
+async fn a_model_needed_by_a_record_is_pinged() {
     let (store, server) = (memory(), ModelServer::start(Dialect::OpenAi, []));
     let world = world(&store, &server, &[]);
     Scheduler::new(&world.engine).check_models().await.unwrap();
@@ -219,7 +219,7 @@ async fn models_of_one_server_are_one_alert() {
         world.clock.set(later);
     }
     assert_eq!(
-        told(&world).await,
+        notice_titles(&world).await,
         ["health: no answer from models `small` and `large`"]
     );
     server.set_down(false);

@@ -13,7 +13,7 @@ fn object(value: Value) -> deft_model::Object {
 }
 
 #[tokio::test]
-async fn the_answer_to_a_change_says_the_slot_that_is_stored() {
+async fn the_reply_to_a_change_has_the_stored_slot() {
     both(async |t: Times| {
         let engine = &t.world.engine;
         let grid = json!({"name": "Grid", "instructions": "Echo.", "interval_minutes": 5,

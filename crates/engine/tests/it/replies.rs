@@ -14,7 +14,7 @@ use deft_store::{NoticeFilter, NoticeRow};
 use deft_store_testkit::Memory;
 use serde_json::json;
 
-use crate::thinker::{minded, says, thinker, wants};
+use crate::thinker::{call_reply, text_reply, thinker, world_with_model};
 use crate::time_world::{Times, at, both};
 use crate::world::{Folder, World, load};
 
@@ -36,7 +36,7 @@ async fn say(world: &World, text: &str) -> ChatAnswer {
 }
 
 /// Returns all notices, oldest first: kind, receiver and text.
-async fn left(world: &World) -> Vec<(NoticeKind, String, String)> {
+async fn queued_notices(world: &World) -> Vec<(NoticeKind, String, String)> {
     let rows = world.store.notices(NoticeFilter::default()).await;
     let read = |row: &NoticeRow| {
         let notice: Notice = serde_json::from_str(&row.body).unwrap();
@@ -51,43 +51,43 @@ fn answer(text: &str) -> (NoticeKind, String, String) {
 
 /// The end of the run stores it; a process that retries after a crash adds no second one.
 #[tokio::test]
-async fn an_answer_is_left_once() {
-    let (models, asked) = thinker(|_, _| Ok(says("Hello, Ada!")));
-    let world = minded(&[], models);
+async fn an_answer_is_queued_once() {
+    let (models, asked) = thinker(|_, _| Ok(text_reply("Hello, Ada!")));
+    let world = world_with_model(&[], models);
     for _ in 0..2 {
-        let said = say(&world, "Hi").await;
-        let run = &said.run.id;
+        let sent = say(&world, "Hi").await;
+        let run = &sent.run.id;
         world.engine.see_to_answer(run, CHAT).await.unwrap();
     }
-    assert_eq!(left(&world).await, [answer("Hello, Ada!")]);
+    assert_eq!(queued_notices(&world).await, [answer("Hello, Ada!")]);
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
 /// A run that is stopped without a driver stores no answer; the caller that waits for it does.
 #[tokio::test]
-async fn what_is_stopped_while_it_waits_is_answered_too() {
-    let (models, _) = thinker(|_, _| Ok(wants(&[("act", json!({"n": 1}))])));
+async fn a_message_cancelled_while_waiting_is_answered() {
+    let (models, _) = thinker(|_, _| Ok(call_reply(&[("act", json!({"n": 1}))])));
     let home = tempfile::tempdir().unwrap();
     let folder = Folder(Arc::new(Mutex::new(load(&home, &[]))));
     let parts = (deft_tools::Options::default(), models);
-    let world = World::made(home, folder, Arc::new(Memory::new()), parts, |options| {
+    let world = World::from_parts(home, folder, Arc::new(Memory::new()), parts, |options| {
         options.agent.approve = vec!["act".to_owned()];
         options.agent.tools = vec!["act".to_owned()];
     });
-    let said = say(&world, "Act").await;
-    assert_eq!(said.run.status, RunStatus::Waiting, "{:?}", said.run);
-    let asked = left(&world).await;
+    let sent = say(&world, "Act").await;
+    assert_eq!(sent.run.status, RunStatus::Waiting, "{:?}", sent.run);
+    let asked = queued_notices(&world).await;
     assert_eq!(asked[0].0, NoticeKind::Question);
-    let run = &said.run.id;
+    let run = &sent.run.id;
     // The run has not ended yet.
     world.engine.see_to_answer(run, CHAT).await.unwrap();
-    assert_eq!(left(&world).await, asked);
+    assert_eq!(queued_notices(&world).await, asked);
     world.engine.cancel(run, "ada").await.unwrap();
     for _ in 0..2 {
         world.engine.see_to_answer(run, CHAT).await.unwrap();
     }
     let expected = [asked[0].clone(), answer("✗ cancelled by ada")];
-    assert_eq!(left(&world).await, expected);
+    assert_eq!(queued_notices(&world).await, expected);
 }
 
 /// Records when each delivery starts and ends. The first try is told to wait.
@@ -123,7 +123,7 @@ impl Channel for Slow {
 /// Messages to one chat neither mix nor overtake each other, and a delayed one delays those behind it. Other
 /// chats are not affected.
 #[tokio::test]
-async fn messages_to_one_place_are_sent_in_order() {
+async fn messages_to_one_chat_are_sent_in_order() {
     both(async |t: Times| {
         let slow = Arc::new(Slow::default());
         let channel: Arc<dyn Channel> = Arc::clone(&slow) as _;

@@ -34,7 +34,7 @@ outputs:
 ";
 
 #[tokio::test]
-async fn a_workflow_runs_from_fire_to_row() {
+async fn a_workflow_runs_from_its_trigger_to_its_stored_row() {
     let world = World::new(&[("greet.yaml", GREET)]);
     let row = world.run("greet", json!({ "who": "Ada" })).await;
     assert_eq!(row.status, RunStatus::Done);
@@ -100,7 +100,7 @@ async fn the_same_key_never_runs_again() {
 }
 
 #[tokio::test]
-async fn a_result_that_is_too_large_fails_its_step_and_is_kept_in_a_file() {
+async fn a_large_result_fails_its_step_and_is_stored_in_a_file() {
     let skill = "name: big\ndescription: d\nsteps:\n  - id: large\n    tool: big\n";
     let world = World::new(&[("big.yaml", skill)]);
     let row = world.run("big", json!({})).await;
@@ -113,7 +113,7 @@ async fn a_result_that_is_too_large_fails_its_step_and_is_kept_in_a_file() {
 }
 
 #[tokio::test]
-async fn a_cached_result_is_used_again_until_it_is_too_old() {
+async fn a_cached_result_is_reused_until_it_expires() {
     let skill = "name: c\ndescription: d\nsteps:\n  - id: get\n    tool: act\n    args: {a: 1}\n    cache: 300\n";
     let world = World::new(&[("c.yaml", skill)]);
     world.run("c", json!({})).await;
@@ -131,7 +131,7 @@ async fn a_cached_result_is_used_again_until_it_is_too_old() {
 }
 
 #[tokio::test]
-async fn secrets_reach_the_tool_and_nothing_else() {
+async fn secrets_reach_only_the_tool() {
     let skill = "name: s\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - id: call\n    tool: act\n    args:\n      auth: \"Bearer {{ secrets.TOKEN }}\"\n";
     let world = World::new(&[("s.yaml", skill)]);
     let row = world.run("s", json!({})).await;
@@ -145,7 +145,7 @@ async fn secrets_reach_the_tool_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_secret_that_is_not_there_blocks_the_run_before_its_first_step() {
+async fn a_missing_secret_blocks_the_run_before_its_first_step() {
     let skill = "name: s\ndescription: d\nsecrets: [MISSING]\nsteps:\n  - id: call\n    tool: act\n    args: {a: \"{{ secrets.MISSING }}\"}\n";
     let world = World::new(&[("s.yaml", skill)]);
     let row = world.run("s", json!({})).await;
@@ -210,7 +210,7 @@ async fn a_skill_that_runs_itself_ends_at_the_depth_limit() {
 }
 
 #[tokio::test]
-async fn an_agent_step_says_that_no_model_is_configured() {
+async fn an_agent_step_without_a_model_fails_with_a_hint() {
     let skill =
         "name: a\ndescription: d\nsteps:\n  - id: think\n    agent: \"Think of {{ 1 + 1 }}\"\n";
     let world = World::new(&[("a.yaml", skill)]);
@@ -234,7 +234,7 @@ async fn each_run_leaves_an_entry_in_the_session_log() {
 
 /// The log is read with `less` and `cat`: nothing in it may control a terminal or forge an entry.
 #[tokio::test]
-async fn the_session_log_shows_what_would_deceive() {
+async fn the_session_log_shows_deceptive_characters() {
     let world = World::new(&[("greet.yaml", GREET)]);
     let row = world
         .run(
@@ -295,7 +295,7 @@ async fn the_row_that_a_run_returns_is_the_row_that_is_stored() {
 }
 
 #[tokio::test]
-async fn a_nested_skill_brings_its_own_secrets() {
+async fn a_nested_skill_uses_its_own_secrets() {
     let inner = "name: inner\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - id: call\n    tool: act\n    args: {auth: \"{{ secrets.TOKEN }}\"}\n";
     let outer = "name: outer\ndescription: d\nsteps:\n  - {id: go, skill: inner}\n";
     let world = World::new(&[("inner.yaml", inner), ("outer.yaml", outer)]);
@@ -307,7 +307,7 @@ async fn a_nested_skill_brings_its_own_secrets() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_is_missed_before_the_first_step() {
+async fn a_missing_tool_is_reported_before_the_first_step() {
     let skill =
         "name: s\ndescription: d\nsteps:\n  - {id: one, tool: act}\n  - {id: two, tool: ackt}\n";
     let world = World::new(&[("s.yaml", skill)]);
@@ -319,7 +319,7 @@ async fn a_tool_that_is_not_there_is_missed_before_the_first_step() {
 /// Tools of a server are unknown until it has listed them, so the run waits for the list; then it is checked
 /// like any other run, before its first step.
 #[tokio::test]
-async fn tools_of_servers_are_judged_once_they_are_listed() {
+async fn server_tools_are_checked_after_they_are_listed() {
     let skill = |tool: &str| {
         format!(
             "name: s\ndescription: d\nsteps:\n  - {{id: one, tool: act}}\n  - {{id: two, tool: {tool}}}\n"

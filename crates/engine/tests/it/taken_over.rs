@@ -26,7 +26,7 @@ async fn stored(world: &World) -> String {
 }
 
 #[tokio::test]
-async fn a_secret_in_a_cached_result_is_that_of_the_run_that_uses_it() {
+async fn a_secret_in_a_cached_result_belongs_to_the_current_run() {
     let world = World::new(&[("passes.yaml", PASSES)]);
     world.run("passes", json!({})).await;
     let second = world.run("passes", json!({})).await;
@@ -44,7 +44,7 @@ async fn a_secret_in_a_cached_result_is_that_of_the_run_that_uses_it() {
 }
 
 #[tokio::test]
-async fn a_cached_result_is_not_used_where_its_secret_is_not_known() {
+async fn a_cached_result_with_an_unknown_secret_is_not_used() {
     let knows = "name: knows\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - {id: get, tool: leak, cache: 300}\n";
     let stranger =
         "name: stranger\ndescription: d\nsteps:\n  - {id: get, tool: leak, cache: 300}\n";
@@ -57,7 +57,7 @@ async fn a_cached_result_is_not_used_where_its_secret_is_not_known() {
 }
 
 #[tokio::test]
-async fn a_secret_in_a_step_that_counts_again_is_that_of_the_new_run() {
+async fn a_secret_in_a_reused_step_belongs_to_the_new_run() {
     let world = World::new(&[("passes.yaml", PASSES)]);
     let first = world.run("passes", json!({})).await;
     let again = world
@@ -77,7 +77,7 @@ async fn a_secret_in_a_step_that_counts_again_is_that_of_the_new_run() {
 }
 
 #[tokio::test]
-async fn a_secret_of_a_nested_skill_is_known_where_its_result_counts_again() {
+async fn a_secret_in_a_reused_nested_result_is_known() {
     let inner = "name: inner\ndescription: d\nsecrets: [TOKEN]\nsteps:\n  - {id: get, tool: act, args: {auth: \"{{ secrets.TOKEN }}\"}}\n";
     let outer = "name: outer\ndescription: d\nsteps:\n  - {id: go, skill: inner}\n  - {id: hand, tool: put, args: {auth: \"{{ go.did.auth }}\"}}\n";
     let world = World::new(&[("inner.yaml", inner), ("outer.yaml", outer)]);
@@ -93,7 +93,7 @@ async fn a_secret_of_a_nested_skill_is_known_where_its_result_counts_again() {
 
 /// The other process has only the store and the skills.
 #[tokio::test]
-async fn a_rerun_that_waits_for_its_turn_can_be_begun_by_another_process() {
+async fn a_queued_rerun_can_be_started_by_another_process() {
     let hangs = "name: hangs\ndescription: d\nsteps:\n  - {id: wait, tool: hang}\n";
     let skills = [("passes.yaml", PASSES), ("hangs.yaml", hangs)];
     let store = Arc::new(Memory::new());
@@ -145,7 +145,7 @@ async fn a_rerun_that_waits_for_its_turn_can_be_begun_by_another_process() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_only_admitted_keeps_the_folder_it_was_asked_to_work_on() {
+async fn an_admitted_run_keeps_its_working_folder() {
     let skill = "name: where\ndescription: d\nsteps:\n  - {id: say, tool: echo, args: {at: \"{{ workspace_uri }}\"}}\n";
     let world = World::new(&[("where.yaml", skill)]);
     let mut asked = fire("where", &json!({}));

@@ -72,7 +72,7 @@ pub(crate) const USAGE: TokenUsage = TokenUsage {
     estimated: false,
 };
 
-pub(crate) fn says(text: &str) -> ModelReply {
+pub(crate) fn text_reply(text: &str) -> ModelReply {
     ModelReply {
         text: text.to_owned(),
         usage: USAGE,
@@ -80,7 +80,7 @@ pub(crate) fn says(text: &str) -> ModelReply {
     }
 }
 
-pub(crate) fn wants(calls: &[(&str, Value)]) -> ModelReply {
+pub(crate) fn call_reply(calls: &[(&str, Value)]) -> ModelReply {
     let calls = calls
         .iter()
         .enumerate()
@@ -97,7 +97,7 @@ pub(crate) fn wants(calls: &[(&str, Value)]) -> ModelReply {
     }
 }
 
-pub(crate) fn gone() -> ProviderFailure {
+pub(crate) fn connection_failure() -> ProviderFailure {
     Failure::new(FailureClass::Network, "the model is gone").into()
 }
 
@@ -117,9 +117,9 @@ pub(crate) fn place(request: &ModelRequest) -> (String, usize) {
 }
 
 /// Returns a world with a model, in memory.
-pub(crate) fn minded(skills: &[(&str, &str)], models: Models) -> World {
+pub(crate) fn world_with_model(skills: &[(&str, &str)], models: Models) -> World {
     let home = tempfile::tempdir().unwrap();
     let folder = Folder(Arc::new(Mutex::new(load(&home, skills))));
     let parts = (deft_tools::Options::default(), models);
-    World::made(home, folder, Arc::new(Memory::new()), parts, |_| {})
+    World::from_parts(home, folder, Arc::new(Memory::new()), parts, |_| {})
 }

@@ -112,7 +112,7 @@ async fn a_year_of_downtime_is_one_row() {
 }
 
 #[tokio::test]
-async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
+async fn failures_back_off_and_the_fifth_disables_with_one_message() {
     both(async |t: Times| {
         t.add(record("Bad", json!({"schedule": "* * * * *"}), "refuse"))
             .await;
@@ -170,15 +170,15 @@ async fn failures_rest_and_the_fifth_switches_off_with_one_message() {
 }
 
 #[tokio::test]
-async fn slots_that_are_due_at_once_rest_after_the_first_has_failed() {
+async fn slots_due_together_back_off_after_the_first_failure() {
     both(async |t: Times| {
         let every = json!({"schedule": "*/15 * * * * *"});
         t.add(record("Bad", every, "refuse")).await;
         t.tick("13:01:14").await;
         assert_eq!(t.world.called().len(), 1, "{:#?}", t.slots("bad").await);
-        let stands = t.standing("bad").await;
+        let standing = t.standing("bad").await;
         assert_eq!(
-            stands,
+            standing,
             "on, streak 1, backs off until 13:01:15, next 13:01:15"
         );
         for line in &t.slots("bad").await[1..] {
@@ -189,9 +189,9 @@ async fn slots_that_are_due_at_once_rest_after_the_first_has_failed() {
 }
 
 #[tokio::test]
-async fn a_success_ends_the_streak_and_says_so_once() {
+async fn a_success_resets_the_failure_count_with_one_message() {
     both(async |t: Times| {
-        let fails = t.install_moody();
+        let fails = t.install_failing();
         t.add(record("Moody", json!({"interval_minutes": 10}), "moody"))
             .await;
         t.tick("13:10").await;
@@ -224,9 +224,9 @@ async fn a_success_ends_the_streak_and_says_so_once() {
 }
 
 #[tokio::test]
-async fn an_incident_is_told_again_after_a_day() {
+async fn an_incident_is_reported_again_after_a_day() {
     both(async |t: Times| {
-        t.install_moody();
+        t.install_failing();
         t.add(record("Daily", json!({"interval_minutes": 720}), "moody"))
             .await;
         t.tick("27 01:00").await;
@@ -239,9 +239,9 @@ async fn an_incident_is_told_again_after_a_day() {
 }
 
 #[tokio::test]
-async fn a_failing_one_shot_is_tried_again_on_the_ladder() {
+async fn a_failing_one_shot_is_retried_with_backoff() {
     both(async |t: Times| {
-        let fails = t.install_moody();
+        let fails = t.install_failing();
         for name in ["Lucky", "Unlucky"] {
             let tool = if name == "Lucky" { "moody" } else { "refuse" };
             t.add(record(name, json!({"at": "2026-01-26T13:30:00Z"}), tool))
@@ -266,7 +266,7 @@ async fn a_failing_one_shot_is_tried_again_on_the_ladder() {
 }
 
 #[tokio::test]
-async fn what_is_switched_off_does_not_fire() {
+async fn a_disabled_skill_does_not_run() {
     both(async |t: Times| {
         t.add(record("Off", json!({"interval_minutes": 10}), "act"))
             .await;
@@ -292,7 +292,7 @@ async fn what_is_switched_off_does_not_fire() {
 
 /// No slot follows the only one, so people must be told if it produced no run.
 #[tokio::test]
-async fn a_one_shot_that_never_ran_is_told_of() {
+async fn a_missed_one_shot_is_reported() {
     both(async |t: Times| {
         let once = json!({"at": "2026-01-26T13:30:00Z"});
         let missed = record("Gone", once.clone(), "act");
@@ -300,7 +300,7 @@ async fn a_one_shot_that_never_ran_is_told_of() {
         let idle = record("Idle", once, "act");
         t.add(with(idle, json!({"preflight": {"tool": "moody", "condition": "result != 'fine'"}})))
             .await;
-        t.install_moody().store(false, Ordering::SeqCst);
+        t.install_failing().store(false, Ordering::SeqCst);
         t.tick("15:30").await;
         for skill in ["gone", "idle"] {
             assert_eq!(t.standing(skill).await, "off (one_shot_done)");
@@ -318,7 +318,7 @@ async fn a_one_shot_that_never_ran_is_told_of() {
 }
 
 #[tokio::test]
-async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
+async fn a_past_one_shot_cannot_be_enabled() {
     both(async |t: Times| {
         t.add(record("Once", json!({"at": "2026-01-26T13:30:00Z"}), "act"))
             .await;
@@ -342,7 +342,7 @@ async fn a_one_shot_whose_time_has_passed_cannot_be_switched_on() {
 }
 
 #[tokio::test]
-async fn a_slot_that_meets_a_run_is_skipped() {
+async fn a_slot_during_a_run_is_skipped() {
     both(async |t: Times| {
         t.add(record("Slow", json!({"interval_minutes": 10}), "hang"))
             .await;
@@ -401,7 +401,7 @@ async fn a_check_before_the_run_uses_up_the_slot() {
     both(async |t: Times| {
         let skill = record("Mail", json!({"interval_minutes": 10}), "act");
         let check = json!({"preflight": {"tool": "moody", "condition": "result != 'fine'"}});
-        let fails = t.install_moody();
+        let fails = t.install_failing();
         fails.store(false, Ordering::SeqCst);
         t.add(with(skill, check)).await;
         let ticked = t.tick("13:10").await;
@@ -434,7 +434,7 @@ async fn a_check_before_the_run_uses_up_the_slot() {
 
 /// S0.32: is it due, does it back off, does its check pass, how did it end.
 #[tokio::test]
-async fn the_checks_at_a_slot_have_their_order() {
+async fn the_checks_of_a_slot_run_in_order() {
     both(async |t: Times| {
         let skill = record("Careful", json!({"interval_minutes": 1}), "refuse");
         let check = json!({"preflight": {"tool": "act", "condition": "1 == 1"}});
@@ -454,7 +454,7 @@ async fn the_checks_at_a_slot_have_their_order() {
 }
 
 #[tokio::test]
-async fn what_people_run_counts_to_no_streak() {
+async fn manual_runs_do_not_change_the_failure_count() {
     both(async |t: Times| {
         t.add(record("Bad", json!({"interval_minutes": 60}), "refuse"))
             .await;

@@ -66,7 +66,7 @@ impl Times {
     }
 
     /// Waits until a skill has this state, so that the scheduler sleeps until its slot.
-    async fn stands(&self, skill: &str, standing: &str) {
+    async fn wait_for_state(&self, skill: &str, standing: &str) {
         while self.standing(skill).await != standing {
             tokio::task::yield_now().await;
         }
@@ -74,7 +74,7 @@ impl Times {
 }
 
 #[tokio::test]
-async fn a_daemon_fires_when_the_clock_gets_there() {
+async fn a_daemon_runs_a_slot_at_its_time() {
     both(async |t: Times| {
         t.add(record("Every", json!({"interval_minutes": 10}), "act"))
             .await;
@@ -93,7 +93,7 @@ async fn a_daemon_fires_when_the_clock_gets_there() {
 }
 
 #[tokio::test]
-async fn a_host_that_slept_makes_up_for_it() {
+async fn slots_missed_during_sleep_are_made_up() {
     both(async |t: Times| {
         t.add(record("Every", json!({"interval_minutes": 10}), "act"))
             .await;
@@ -127,7 +127,7 @@ async fn a_host_that_slept_makes_up_for_it() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_back_repeats_nothing() {
+async fn a_clock_set_back_repeats_no_slot() {
     both(async |t: Times| {
         t.add(record("Cron", json!({"schedule": "0 * * * *"}), "act"))
             .await;
@@ -135,7 +135,7 @@ async fn a_clock_that_is_set_back_repeats_nothing() {
         t.world.clock.set(at("14:00"));
         t.wait_for_slots("cron", 1).await;
         t.world.clock.set(at("12:30"));
-        t.stands("cron", "on, next 15:00").await;
+        t.wait_for_state("cron", "on, next 15:00").await;
         t.world.clock.set(at("14:00"));
         t.world.clock.set(at("15:00"));
         assert_eq!(
@@ -150,7 +150,7 @@ async fn a_clock_that_is_set_back_repeats_nothing() {
 
 /// If a skill is enabled again after the clock went back, some of its slots already have rows.
 #[tokio::test]
-async fn slots_that_have_a_row_are_passed_by() {
+async fn slots_with_a_stored_row_are_not_repeated() {
     both(async |t: Times| {
         t.add(record("Cron", json!({"schedule": "0 * * * *"}), "act"))
             .await;
@@ -175,7 +175,7 @@ async fn slots_that_have_a_row_are_passed_by() {
 
 /// Leases are measured by the clock, but a living process keeps them even if the clock jumps.
 #[tokio::test]
-async fn a_jump_takes_no_run_from_who_drives_it() {
+async fn a_clock_jump_takes_no_run_from_its_driver() {
     both(async |t: Times| {
         t.add(record("Slow", json!({"schedule": "30 13 * * *"}), "hang"))
             .await;
@@ -200,7 +200,7 @@ async fn a_jump_takes_no_run_from_who_drives_it() {
 
 /// Queued runs, runs that wait for a tool and notices are handled without a tick.
 #[tokio::test]
-async fn a_daemon_goes_on_with_what_waits() {
+async fn a_daemon_resumes_waiting_runs() {
     both(async |t: Times| {
         t.add(record("Waits", json!({"interval_minutes": 30}), "later"))
             .await;
@@ -235,8 +235,8 @@ async fn a_daemon_goes_on_with_what_waits() {
 
 /// Slots of one instant wait for drivers together, not one after the other.
 #[tokio::test(start_paused = true)]
-async fn slow_runs_hold_up_no_slots() {
-    let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
+async fn slow_runs_delay_no_slots() {
+    let t = Times::with_store(Arc::new(deft_store_testkit::Memory::new()), &[]);
     for n in 0..50 {
         let name = format!("Slow {n}");
         t.add(record(&name, json!({"interval_minutes": 10}), "hang"))
@@ -262,7 +262,7 @@ async fn slow_runs_hold_up_no_slots() {
 
 /// A night of downtime: four late slots at once, and one per skill.
 #[tokio::test]
-async fn lost_time_is_made_up_for_at_a_pace() {
+async fn missed_slots_are_made_up_at_a_limited_rate() {
     both(async |t: Times| {
         for n in 0..6 {
             let skill = record(
@@ -311,7 +311,7 @@ async fn lost_time_is_made_up_for_at_a_pace() {
 /// A clock that was ahead has decided slots that are still to come. The affected skills are reported, and a
 /// person can enable them again.
 #[tokio::test]
-async fn skills_that_were_decided_ahead_are_named() {
+async fn skills_with_slots_in_the_future_are_named() {
     both(async |t: Times| {
         let engine = &t.world.engine;
         t.add(record("Cron", json!({"schedule": "0 * * * *"}), "act"))

@@ -49,10 +49,10 @@ fn stores(folder: &tempfile::TempDir) -> [Arc<dyn Store>; 2] {
 }
 
 #[tokio::test]
-async fn a_conversation_that_has_ended_fires_skills_once() {
+async fn the_end_of_a_conversation_runs_skills_once() {
     let folder = tempfile::tempdir().unwrap();
     for store in stores(&folder) {
-        let t = Times::over(store, &[BACKFILL]);
+        let t = Times::with_store(store, &[BACKFILL]);
         t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.after_minutes(0).await, 0, "nothing was ever said");
         t.say("conv_1", "cli").await;
@@ -85,8 +85,8 @@ async fn a_conversation_that_has_ended_fires_skills_once() {
 }
 
 #[tokio::test]
-async fn what_is_switched_off_is_fired_by_no_event() {
-    let t = Times::over(Arc::new(Memory::new()), &[BACKFILL]);
+async fn a_disabled_skill_is_run_by_no_event() {
+    let t = Times::with_store(Arc::new(Memory::new()), &[BACKFILL]);
     t.world.engine.library().sync_files().await.unwrap();
     t.world.engine.library().disable("backfill").await.unwrap();
     t.say("conv_1", "cli").await;
@@ -98,9 +98,9 @@ async fn what_is_switched_off_is_fired_by_no_event() {
 
 /// A run fired by an event is as unattended as one of a slot: its failures are reported and back off.
 #[tokio::test]
-async fn failures_of_events_are_told_and_back_off() {
+async fn failures_of_events_are_reported_and_back_off() {
     let failing = BACKFILL.1.replace("tool: act", "tool: refuse");
-    let t = Times::over(Arc::new(Memory::new()), &[(BACKFILL.0, failing.as_str())]);
+    let t = Times::with_store(Arc::new(Memory::new()), &[(BACKFILL.0, failing.as_str())]);
     t.world.engine.library().sync_files().await.unwrap();
     t.say("conv_1", "cli").await;
     assert_eq!(t.after_minutes(20).await, 1);

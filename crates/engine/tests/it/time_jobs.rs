@@ -74,7 +74,7 @@ async fn jobs_are_queued_halted_and_resumed() {
 }
 
 #[tokio::test]
-async fn a_job_that_fails_leaves_a_fact() {
+async fn a_failed_job_stores_a_fact() {
     both(async |t: Times| {
         let run = queue(&t, "refuse", "fail").await;
         t.drain().await;
@@ -104,7 +104,7 @@ async fn a_job_that_fails_leaves_a_fact() {
 }
 
 #[tokio::test]
-async fn a_job_is_tried_three_times_more() {
+async fn a_failed_job_is_retried_three_times() {
     both(async |t: Times| {
         let tries = Arc::new(AtomicU32::new(0));
         let count = Arc::clone(&tries);
@@ -192,7 +192,7 @@ fn two_calls(name: &str, first: &str, second: &str) -> deft_model::Object {
 async fn each_workflow_job_runs_its_own_steps_in_any_process() {
     for elsewhere in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let t = Times::over(file(&folder), &[]);
+        let t = Times::with_store(file(&folder), &[]);
         let engine = &t.world.engine;
         // A name that no file skill could have.
         let single = json!({ "name": "Single", "action": { "type": "tool_call",
@@ -204,7 +204,7 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
         ] {
             engine.queue_task(&job, RunOrigin::default()).await.unwrap();
         }
-        let other = elsewhere.then(|| Times::over(file(&folder), &[]));
+        let other = elsewhere.then(|| Times::with_store(file(&folder), &[]));
         let driver = other.as_ref().unwrap_or(&t);
         driver.drain().await;
         assert_eq!(
@@ -228,10 +228,10 @@ async fn each_workflow_job_runs_its_own_steps_in_any_process() {
 
 /// S0.50, S0.77: a queued plan is parsed like a stored one, in any process.
 #[tokio::test]
-async fn a_queued_plan_passes_results_on_as_a_record_does() {
+async fn a_queued_plan_passes_results_like_a_record() {
     for elsewhere in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let t = Times::over(file(&folder), &[]);
+        let t = Times::with_store(file(&folder), &[]);
         let call = |text: &str| json!({ "toolName": "say", "parameters": { "text": text } });
         let job = json!({ "name": "Chain", "action": { "type": "workflow", "workflowSteps": [
             call("one"), call("{{ step1.result }} two"), call("{{ step2 }} three") ] } });
@@ -250,7 +250,7 @@ async fn a_queued_plan_passes_results_on_as_a_record_does() {
             .queue_task(job, RunOrigin::default())
             .await
             .unwrap();
-        let other = elsewhere.then(|| Times::over(file(&folder), &[]));
+        let other = elsewhere.then(|| Times::with_store(file(&folder), &[]));
         let driver = other.as_ref().unwrap_or(&t);
         said(driver);
         driver.drain().await;
@@ -265,9 +265,9 @@ async fn a_queued_plan_passes_results_on_as_a_record_does() {
 }
 
 #[tokio::test]
-async fn a_job_whose_content_is_lost_leaves_a_fact() {
+async fn a_job_with_lost_content_stores_a_fact() {
     let folder = tempfile::tempdir().unwrap();
-    let t = Times::over(file(&folder), &[]);
+    let t = Times::with_store(file(&folder), &[]);
     let job = two_calls("gone", "a", "b");
     let run = t
         .world
@@ -277,7 +277,7 @@ async fn a_job_whose_content_is_lost_leaves_a_fact() {
         .unwrap();
     let db = rusqlite::Connection::open(folder.path().join("deft.db")).unwrap();
     db.execute("delete from revision", ()).unwrap();
-    let other = Times::over(file(&folder), &[]);
+    let other = Times::with_store(file(&folder), &[]);
     other.drain().await;
     assert_eq!(statuses(&other).await, ["queue_task failed"]);
     let facts = other

@@ -112,7 +112,7 @@ impl StateMachineTest for Lives {
             files: BTreeMap::new(),
             moods: Arc::default(),
         };
-        let times = Times::over(Arc::new(Memory::new()), &[]);
+        let times = Times::with_store(Arc::new(Memory::new()), &[]);
         real.install(&times);
         real.times = Some(times);
         real
@@ -194,5 +194,5 @@ prop_state_machine! {
     #![proptest_config(Config { cases: 48, failure_persistence: None, ..Config::default() })]
 
     #[test]
-    fn skills_live_as_the_model_says(sequential 1..60 => Lives);
+    fn skill_states_match_the_model(sequential 1..60 => Lives);
 }

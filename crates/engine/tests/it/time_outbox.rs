@@ -116,7 +116,7 @@ async fn a_message_arrives_once_after_several_failures() {
 }
 
 #[tokio::test]
-async fn a_wrong_token_is_given_up_and_kept() {
+async fn a_message_with_a_wrong_token_is_dead_and_kept() {
     both(async |t: Times| {
         let double = Arc::new(Double::default());
         let refused = undelivered(FailureClass::Auth, "401 wrong token", None);
@@ -155,7 +155,7 @@ async fn a_wrong_token_is_given_up_and_kept() {
 }
 
 #[tokio::test]
-async fn the_ladder_has_an_end() {
+async fn delivery_retries_are_limited() {
     both(async |t: Times| {
         let double = Arc::new(Double::default());
         let down = || undelivered(FailureClass::Network, "no route", None);
@@ -185,7 +185,7 @@ async fn the_ladder_has_an_end() {
 
 /// A missing channel: deliveries are not counted as tries, and the message is never abandoned.
 #[tokio::test]
-async fn a_way_that_is_not_there_gives_nothing_up() {
+async fn a_missing_channel_keeps_messages_queued() {
     both(async |t: Times| {
         let double = Arc::new(Double::default());
         let gone = || DeliveryError {
@@ -222,7 +222,7 @@ async fn a_way_that_is_not_there_gives_nothing_up() {
 }
 
 #[tokio::test]
-async fn two_couriers_never_carry_one_message() {
+async fn two_couriers_never_deliver_the_same_message() {
     both(async |t: Times| {
         let double = Arc::new(Double::default());
         let channel: Arc<dyn Channel> = Arc::clone(&double) as _;
@@ -273,8 +273,8 @@ impl Channel for Silent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_channel_that_hangs_is_not_waited_for() {
-    let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
+async fn a_hanging_channel_does_not_block_others() {
+    let t = Times::with_store(Arc::new(deft_store_testkit::Memory::new()), &[]);
     t.world
         .engine
         .outbox()
@@ -327,8 +327,8 @@ impl Channel for Letters {
 /// Parts that have arrived are not sent again: not after a failure, not after a try that hung, and not after
 /// a person asked for a retry.
 #[tokio::test(start_paused = true)]
-async fn parts_arrive_once() {
-    let t = Times::over(Arc::new(deft_store_testkit::Memory::new()), &[]);
+async fn each_part_of_a_message_arrives_once() {
+    let t = Times::with_store(Arc::new(deft_store_testkit::Memory::new()), &[]);
     let letters = Arc::new(Letters::default());
     letters
         .stops

@@ -41,7 +41,7 @@ impl Times {
 const EVENTS: &str = "gmail_list_events";
 
 #[tokio::test]
-async fn one_calendar_is_asked_for_the_next_two_hours() {
+async fn one_calendar_is_queried_for_the_next_two_hours() {
     both(async |t: Times| {
         t.install_reader(EVENTS, &["time_min", "time_max"], |_| json!({"events": []}));
         t.add_prep().await;
@@ -58,7 +58,7 @@ async fn one_calendar_is_asked_for_the_next_two_hours() {
 }
 
 #[tokio::test]
-async fn each_calendar_is_asked() {
+async fn each_calendar_is_queried() {
     both(async |t: Times| {
         t.install_reader(
             "gmail_list_calendars",
@@ -86,7 +86,7 @@ async fn each_calendar_is_asked() {
 }
 
 #[tokio::test]
-async fn free_and_busy_times_of_all_calendars_are_asked_at_once() {
+async fn free_and_busy_times_of_all_calendars_use_one_query() {
     both(async |t: Times| {
         t.install_reader("gmail_list_calendars", &[], |_| json!(["work", "home"]));
         t.install_reader(EVENTS, &["calendar_id"], |_| json!({"events": []}));

@@ -53,7 +53,7 @@ impl Times {
 /// S0.65: a run takes a while to fail, and this does not make the skill miss the slot at the end of the
 /// backoff.
 #[tokio::test]
-async fn backoff_counts_from_the_slot() {
+async fn backoff_starts_at_the_slot() {
     both(async |t: Times| {
         let clock = t.world.clock.clone();
         t.install_tool("slow", move || {
@@ -112,7 +112,7 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
     let folder = tempfile::tempdir().unwrap();
     for store in [Arc::new(Memory::new()) as _, file(&folder)] {
         let text = reminder("");
-        let t = Times::over(store, &[("reminder.yaml", text.as_str())]);
+        let t = Times::with_store(store, &[("reminder.yaml", text.as_str())]);
         t.world.engine.library().sync_files().await.unwrap();
         assert_eq!(t.standing("reminder").await, "off (missing_tools)");
         let ticked = t.tick("13:30").await;
@@ -141,7 +141,7 @@ async fn a_one_shot_that_waited_for_tools_past_its_time_is_missed() {
 /// If the tools appear in time, it fires on time; its time may pass between two ticks, and then it reports
 /// that it is late.
 #[tokio::test]
-async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
+async fn a_one_shot_runs_when_its_tools_appear_and_reports_lateness() {
     let text = reminder("notify_on_completion: false\n");
     for (time, notices) in [
         ("13:20", vec![]),
@@ -151,7 +151,7 @@ async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
         ),
     ] {
         let skills = [("reminder.yaml", text.as_str())];
-        let t = Times::over(Arc::new(Memory::new()), &skills);
+        let t = Times::with_store(Arc::new(Memory::new()), &skills);
         t.world.engine.library().sync_files().await.unwrap();
         t.install_tool("later", || Ok(()));
         t.tick(time).await;
@@ -166,9 +166,9 @@ async fn a_one_shot_whose_tools_came_fires_and_says_if_it_is_late() {
 
 /// A server that could not be listed yet may have the tool, so the skill waits for the misfire window.
 #[tokio::test]
-async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
+async fn a_daemon_checks_a_waiting_one_shot_when_it_is_overdue() {
     let text = reminder("");
-    let t = Times::over(Arc::new(Memory::new()), &[("reminder.yaml", text.as_str())]);
+    let t = Times::with_store(Arc::new(Memory::new()), &[("reminder.yaml", text.as_str())]);
     t.world.engine.library().sync_files().await.unwrap();
     let now = t.world.clock.now();
     let ticked = Scheduler::new(&t.world.engine)
@@ -180,7 +180,7 @@ async fn a_daemon_looks_again_when_a_waiting_one_shot_is_overdue() {
 
 /// After downtime, late runs report that they are late, in their own notice if they send one.
 #[tokio::test]
-async fn late_runs_say_that_they_are_late() {
+async fn late_runs_report_their_delay() {
     both(async |t: Times| {
         let once = json!({"at": "2026-01-26T13:30:00Z"});
         let tells = record("Tells", once.clone(), "act");
@@ -223,9 +223,12 @@ async fn an_outage_of_ten_skills_is_one_message() {
             let slot = |n: i64| now + SignedDuration::from_mins(30 * n);
             t.world.clock.set(slot(1));
             t.look().await;
-            let told = t.notices().await.split_off(before);
-            assert_eq!(told.len(), 1, "{told:#?}");
-            assert!(told[0].contains("the server `gmail` was lost"), "{told:?}");
+            let notices = t.notices().await.split_off(before);
+            assert_eq!(notices.len(), 1, "{notices:#?}");
+            assert!(
+                notices[0].contains("the server `gmail` was lost"),
+                "{notices:?}"
+            );
             // It recovers: one more message, which names the other skills.
             down.store(false, Ordering::SeqCst);
             t.world.clock.set(slot(2));
@@ -233,10 +236,10 @@ async fn an_outage_of_ten_skills_is_one_message() {
             t.drain().await;
             t.world.clock.set(slot(3));
             t.look().await;
-            let told = t.notices().await.split_off(before + 1);
-            assert_eq!(told.len(), 1, "{told:#?}");
-            assert!(told[0].starts_with("recovery: `"), "{told:?}");
-            assert_eq!(told[0].matches(tool).count(), 10, "{told:?}");
+            let notices = t.notices().await.split_off(before + 1);
+            assert_eq!(notices.len(), 1, "{notices:#?}");
+            assert!(notices[0].starts_with("recovery: `"), "{notices:?}");
+            assert_eq!(notices[0].matches(tool).count(), 10, "{notices:?}");
             // The next outage is another incident.
             down.store(true, Ordering::SeqCst);
             t.world.clock.set(slot(4));
@@ -263,7 +266,7 @@ async fn an_outage_of_ten_skills_is_one_message() {
 
 /// Failures that concern only one skill are reported for each.
 #[tokio::test]
-async fn failures_of_their_own_are_told_for_each_skill() {
+async fn unrelated_failures_are_reported_for_each_skill() {
     both(async |t: Times| {
         for name in ["One", "Two"] {
             t.add(record(name, json!({"interval_minutes": 30}), "refuse"))
@@ -277,7 +280,7 @@ async fn failures_of_their_own_are_told_for_each_skill() {
 
 /// The notice about waiting names the end of the wait in words.
 #[tokio::test]
-async fn a_message_about_waiting_names_its_end_in_words() {
+async fn a_waiting_message_gives_its_end_in_words() {
     both(async |t: Times| {
         t.install_outage("gone", true);
         t.add(record("Day", json!({"interval_minutes": 30}), "gone"))
@@ -296,7 +299,7 @@ async fn a_message_about_waiting_names_its_end_in_words() {
 
 /// A one-shot whose run had to wait reports that it is late.
 #[tokio::test]
-async fn a_one_shot_that_waited_as_a_run_says_that_it_is_late() {
+async fn a_one_shot_that_waited_as_a_run_reports_its_delay() {
     both(async |t: Times| {
         let down = t.install_outage("gone", true);
         let once = json!({"at": "2026-01-26T13:30:00Z"});

@@ -11,7 +11,7 @@ use deft_store_testkit::Memory;
 use deft_tools::Definition;
 use serde_json::json;
 
-use crate::thinker::{says, thinker};
+use crate::thinker::{text_reply, thinker};
 use crate::time_world::{Times, at, both, file, new_record, record, with};
 use crate::world::load;
 
@@ -27,7 +27,7 @@ impl Times {
 }
 
 #[tokio::test]
-async fn a_blocked_run_goes_on_when_its_tool_is_there() {
+async fn a_blocked_run_continues_when_its_tool_is_available() {
     both(async |t: Times| {
         t.add(record("Waits", json!({"interval_minutes": 30}), "later"))
             .await;
@@ -65,7 +65,7 @@ async fn a_blocked_run_goes_on_when_its_tool_is_there() {
 
 /// A run waits for a model like for a tool: a missing model is no fault of the skill.
 #[tokio::test]
-async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
+async fn a_run_without_a_model_waits_without_a_failure() {
     both(async |t: Times| {
         let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
         t.add(with(thinks, json!({"execution_plan": []}))).await;
@@ -75,7 +75,7 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
         let why = run.waits_for().unwrap();
         assert_eq!(why, "tool: no model is configured");
         assert_eq!(t.standing("thinks").await, "on, next 14:00");
-        let (models, asked) = thinker(|_, _| Ok(says("Done.")));
+        let (models, asked) = thinker(|_, _| Ok(text_reply("Done.")));
         t.world.engine.agents().set_models(models);
         t.world.clock.set(at("13:35"));
         t.drain().await;
@@ -88,9 +88,9 @@ async fn a_run_without_a_model_waits_and_counts_to_no_streak() {
 /// The check of an agent's skill exists to save model calls: while it fails no model is called, and when it
 /// succeeds it decides.
 #[tokio::test]
-async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
+async fn an_agent_waits_while_its_check_cannot_run() {
     both(async |t: Times| {
-        let (models, asked) = thinker(|_, _| Ok(says("Done.")));
+        let (models, asked) = thinker(|_, _| Ok(text_reply("Done.")));
         t.world.engine.agents().set_models(models);
         let thinks = record("Thinks", json!({"interval_minutes": 30}), "echo");
         let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result == 'fine'"}});
@@ -98,7 +98,7 @@ async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
         let idle = with(thinks, json!({"name": "Idle"}));
         let check = json!({"execution_plan": [], "preflight": {"tool": "moody", "condition": "result != 'fine'"}});
         t.add(with(idle, check)).await;
-        let fails = t.install_moody();
+        let fails = t.install_failing();
         t.tick("13:30").await;
         let waits = "the check before the run failed: too many";
         for skill in ["thinks", "idle"] {
@@ -123,7 +123,7 @@ async fn a_check_that_cannot_be_made_keeps_an_agent_waiting() {
 }
 
 #[tokio::test]
-async fn a_run_is_blocked_no_longer_than_its_window_and_counts_to_no_streak() {
+async fn a_run_is_blocked_within_its_window_without_a_failure() {
     both(async |t: Times| {
         let waits = record("Waits", json!({"schedule": "30 13 * * *"}), "never");
         t.add(with(waits, json!({"misfire_window": "20m"}))).await;
@@ -155,11 +155,11 @@ async fn a_run_is_blocked_no_longer_than_its_window_and_counts_to_no_streak() {
 /// An unattended run that asks a question sends a notice, and a one-shot that is cancelled while it waits is
 /// done.
 #[tokio::test]
-async fn a_question_is_told_and_a_cancelled_one_shot_is_done() {
+async fn a_question_is_sent_and_a_cancelled_one_shot_is_finished() {
     let asks = "name: asks\ndescription: d\ntrigger_config: {at: \"2026-01-26T13:30:00Z\"}\nsteps:\n  - {id: danger, tool: act}\nconfirmations:\n  - {step: danger, message: Really?}\n";
     let folder = tempfile::tempdir().unwrap();
     for store in [Arc::new(Memory::new()) as _, file(&folder)] {
-        let t = Times::over(store, &[("asks.yaml", asks)]);
+        let t = Times::with_store(store, &[("asks.yaml", asks)]);
         t.world.engine.library().sync_files().await.unwrap();
         t.tick("13:30").await;
         let run = t.runs("asks").await.remove(0);
@@ -176,7 +176,7 @@ async fn a_question_is_told_and_a_cancelled_one_shot_is_done() {
 }
 
 #[tokio::test]
-async fn by_hand_a_missing_tool_is_said_at_once() {
+async fn a_manual_run_reports_a_missing_tool_at_once() {
     both(async |t: Times| {
         t.add(record("Waits", json!({"interval_minutes": 30}), "never"))
             .await;
@@ -189,7 +189,7 @@ async fn by_hand_a_missing_tool_is_said_at_once() {
 
 /// S0.33, X1.
 #[tokio::test]
-async fn only_missing_tools_are_undone_by_tools_that_appear() {
+async fn new_tools_enable_only_skills_disabled_for_missing_tools() {
     both(async |t: Times| {
         let reasons = [
             DisabledReason::User,
@@ -235,7 +235,7 @@ async fn only_missing_tools_are_undone_by_tools_that_appear() {
 /// An agent that waits for tools fires, and costs money, only when a model is configured; the tick that
 /// enables it reports that.
 #[tokio::test]
-async fn an_agent_is_not_switched_on_without_a_model() {
+async fn an_agent_is_not_enabled_without_a_model() {
     both(async |t: Times| {
         let thinks = record("Thinks", json!({"interval_minutes": 10}), "echo");
         let more = json!({"execution_plan": [], "required_tools": ["echo"]});
@@ -245,7 +245,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
         t.world.store.put_skills(vec![new]).await.unwrap();
         assert_eq!(t.tick("13:05").await, deft_scheduler::TickReport::default());
         assert_eq!(t.standing("thinks").await, "off (missing_tools)");
-        let (models, _) = thinker(|_, _| Ok(says("Done.")));
+        let (models, _) = thinker(|_, _| Ok(text_reply("Done.")));
         t.world.engine.agents().set_models(models);
         assert_eq!(t.tick("13:06").await.enabled, ["thinks"]);
         assert_eq!(t.standing("thinks").await, "on, next 13:16");
@@ -255,7 +255,7 @@ async fn an_agent_is_not_switched_on_without_a_model() {
 
 /// X7, S0.75, S1.4: completions are reported, with a minimum interval.
 #[tokio::test]
-async fn completions_are_told_but_not_too_often() {
+async fn completion_notices_are_rate_limited() {
     both(async |t: Times| {
         let tells = record("Tells", json!({"interval_minutes": 10}), "echo");
         let more = json!({"notify_on_completion": true, "notify_interval_minutes": 25});
@@ -279,7 +279,7 @@ async fn completions_are_told_but_not_too_often() {
 }
 
 #[tokio::test]
-async fn a_run_that_told_something_needs_no_message_about_its_end() {
+async fn a_run_that_sent_a_notice_needs_no_completion_notice() {
     both(async |t: Times| {
         t.install("notify");
         for (name, tool) in [("Quiet", "notify"), ("Loud", "echo")] {
@@ -306,10 +306,10 @@ steps:
 
 /// S0.13 to S0.15.
 #[tokio::test]
-async fn skills_in_files_come_change_go_and_come_back() {
+async fn file_skills_are_added_changed_removed_and_restored() {
     let folder = tempfile::tempdir().unwrap();
     for store in [Arc::new(Memory::new()) as _, file(&folder)] {
-        let t = Times::over(store, &[("timed.yaml", TIMED)]);
+        let t = Times::with_store(store, &[("timed.yaml", TIMED)]);
         let engine = &t.world.engine;
         let change = |text: Option<&str>| {
             let path = t.world.home.path().join("skills/timed.yaml");
@@ -383,7 +383,7 @@ async fn skills_in_files_come_change_go_and_come_back() {
 
 #[tokio::test]
 async fn a_file_and_a_record_of_one_name_are_a_clash() {
-    let t = Times::over(Arc::new(Memory::new()), &[("timed.yaml", TIMED)]);
+    let t = Times::with_store(Arc::new(Memory::new()), &[("timed.yaml", TIMED)]);
     t.add(record("Timed", json!({"interval_minutes": 10}), "echo"))
         .await;
     let synced = t.world.engine.library().sync_files().await.unwrap();
@@ -396,7 +396,7 @@ async fn a_file_and_a_record_of_one_name_are_a_clash() {
 
 /// A driver that was considered dead comes back with its result.
 #[tokio::test]
-async fn whoever_lost_a_run_can_write_nothing() {
+async fn a_driver_that_lost_its_run_cannot_write() {
     both(async |t: Times| {
         t.add(record("Slow", json!({"interval_minutes": 10}), "slow"))
             .await;
@@ -438,9 +438,9 @@ async fn whoever_lost_a_run_can_write_nothing() {
         let row = t.world.store.run(&run).await.unwrap().unwrap();
         assert_eq!(row.outcome, Some(Outcome::Interrupted), "{row:?}");
         assert_eq!(row.finish_ordinal, 1);
-        let told = t.notices().await;
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("interrupted: `slow` was interrupted"));
+        let notices = t.notices().await;
+        assert_eq!(notices.len(), 1, "{notices:?}");
+        assert!(notices[0].starts_with("interrupted: `slow` was interrupted"));
         let attention = Attention::default();
         assert!(t.world.engine.drain(&attention).await.unwrap().is_empty());
     })

@@ -51,9 +51,9 @@ pub(crate) struct Times {
 
 /// Runs a test over the memory store, then over a file.
 pub(crate) async fn both(test: impl AsyncFn(Times)) {
-    Box::pin(test(Times::over(Arc::new(Memory::new()), &[]))).await;
+    Box::pin(test(Times::with_store(Arc::new(Memory::new()), &[]))).await;
     let folder = tempfile::tempdir().unwrap();
-    Box::pin(test(Times::over(file(&folder), &[]))).await;
+    Box::pin(test(Times::with_store(file(&folder), &[]))).await;
 }
 
 pub(crate) fn file(folder: &tempfile::TempDir) -> Arc<dyn Store> {
@@ -62,7 +62,7 @@ pub(crate) fn file(folder: &tempfile::TempDir) -> Arc<dyn Store> {
 }
 
 impl Times {
-    pub(crate) fn over(store: Arc<dyn Store>, skills: &[(&str, &str)]) -> Self {
+    pub(crate) fn with_store(store: Arc<dyn Store>, skills: &[(&str, &str)]) -> Self {
         Self {
             world: World::with(store, skills, |_| {}),
             pool: Pool::new(4),
@@ -156,7 +156,7 @@ impl Times {
     }
 
     /// Installs a tool that fails while the returned flag is set.
-    pub(crate) fn install_moody(&self) -> Arc<std::sync::atomic::AtomicBool> {
+    pub(crate) fn install_failing(&self) -> Arc<std::sync::atomic::AtomicBool> {
         let fails = Arc::new(std::sync::atomic::AtomicBool::new(true));
         let mood = Arc::clone(&fails);
         self.world.engine.router().register_fn(

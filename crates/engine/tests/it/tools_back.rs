@@ -19,7 +19,7 @@ use crate::world::{Folder, World, load};
 
 /// A run continues as soon as its tool is back; a run whose tool is still missing keeps waiting.
 #[tokio::test]
-async fn runs_whose_tools_are_back_are_woken() {
+async fn waiting_runs_resume_when_their_tools_return() {
     both(async |t: Times| {
         let every = json!({"interval_minutes": 30});
         t.add(record("Later", every.clone(), "later")).await;
@@ -39,7 +39,7 @@ async fn runs_whose_tools_are_back_are_woken() {
 
 /// S0.58: a skill waits for a tool of a server that announces no changes; the daemon asks every ten minutes.
 #[tokio::test]
-async fn a_daemon_asks_silent_servers_again() {
+async fn a_daemon_lists_silent_servers_again() {
     let home = tempfile::tempdir().unwrap();
     let script = Script::new()
         .tool("unlock", json!({"reveal": ["secret"]}))
@@ -53,7 +53,7 @@ async fn a_daemon_asks_silent_servers_again() {
     let skill = "name: waits\ndescription: d\nenabled: false\nrequired_tools: [secret]\nschedule: \"0 9 * * *\"\nsteps:\n  - {id: a, tool: secret}\n";
     let snapshot = load(&home, &[("waits.yaml", skill)]);
     let folder = Folder(Arc::new(Mutex::new(snapshot)));
-    let world = World::beside(home, folder, Arc::new(Memory::new()), tools, |_| {});
+    let world = World::with_servers(home, folder, Arc::new(Memory::new()), tools, |_| {});
     let t = Times {
         world,
         pool: Pool::new(4),

@@ -18,7 +18,7 @@ use crate::world::{Folder, World, fire, load};
 
 const SKILL: &str = "name: work\ndescription: d\nsteps:\n  - {id: first, tool: act}\n  - {id: second, tool: TOOL}\n  - {id: third, tool: act}\n";
 
-fn impatient(max_pages: Option<u32>) -> SqliteOptions {
+fn options_without_waiting(max_pages: Option<u32>) -> SqliteOptions {
     SqliteOptions {
         busy_timeout: Duration::ZERO,
         max_pages,
@@ -29,7 +29,11 @@ fn impatient(max_pages: Option<u32>) -> SqliteOptions {
 fn world(home: TempDir, tool: &str, max_pages: Option<u32>) -> World {
     let skill = SKILL.replace("TOOL", tool);
     let folder = Folder(Arc::new(Mutex::new(load(&home, &[("work.yaml", &skill)]))));
-    let store = Sqlite::open(&home.path().join("deft.db"), &impatient(max_pages)).unwrap();
+    let store = Sqlite::open(
+        &home.path().join("deft.db"),
+        &options_without_waiting(max_pages),
+    )
+    .unwrap();
     World::at(home, folder, Arc::new(store), |_| {})
 }
 
@@ -115,7 +119,7 @@ fn steps(expected: [(&str, u32, StepStatus); 3]) -> Vec<(String, u32, StepStatus
 }
 
 #[tokio::test]
-async fn a_lock_that_passes_costs_time_and_nothing_else() {
+async fn a_temporary_lock_only_delays_a_run() {
     let world = world(tempfile::tempdir().unwrap(), "lock", None);
     let lock = install_lock(&world, Effects::Once);
     let run = start(&world);
@@ -133,7 +137,7 @@ async fn a_lock_that_passes_costs_time_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_lock_that_stays_ends_the_driving_and_the_run_goes_on_here_later() {
+async fn a_run_continues_in_this_process_after_a_long_lock() {
     for (effects, outcome, called) in [
         (
             Effects::Idempotent,
@@ -163,7 +167,7 @@ async fn a_lock_that_stays_ends_the_driving_and_the_run_goes_on_here_later() {
 }
 
 #[tokio::test]
-async fn a_disk_that_is_full_in_the_middle_of_a_run_loses_nothing() {
+async fn a_full_disk_during_a_run_loses_no_event() {
     let home = tempfile::tempdir().unwrap();
     let first = world(home, "half", Some(120));
     install_half(&first);

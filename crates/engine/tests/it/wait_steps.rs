@@ -25,34 +25,31 @@ fn skills() -> [(&'static str, &'static str); 3] {
     ]
 }
 
-fn looking_on() -> Attention {
+fn attended() -> Attention {
     Attention::default()
 }
 
 /// Returns both stores, each with a second engine over it.
 fn worlds(folder: &tempfile::TempDir) -> Vec<(Times, Times)> {
     let memory: Arc<dyn Store> = Arc::new(Memory::new());
-    let second = Times::over(Arc::clone(&memory), &skills());
+    let second = Times::with_store(Arc::clone(&memory), &skills());
     vec![
-        (Times::over(memory, &skills()), second),
+        (Times::with_store(memory, &skills()), second),
         (
-            Times::over(file(folder), &skills()),
-            Times::over(file(folder), &skills()),
+            Times::with_store(file(folder), &skills()),
+            Times::with_store(file(folder), &skills()),
         ),
     ]
 }
 
 /// The wait does not count towards the timeout of the run: `timeout: 10m` allows a wait of ninety minutes.
 #[tokio::test]
-async fn a_wait_parks_the_run_and_another_process_goes_on() {
+async fn a_wait_parks_the_run_and_another_process_resumes_it() {
     let folder = tempfile::tempdir().unwrap();
     for (first, second) in worlds(&folder) {
         for skill in ["rests", "outer"] {
             first.world.clock.set(at("13:00"));
-            let run = first
-                .world
-                .engine
-                .run(fire(skill, &json!({})), looking_on());
+            let run = first.world.engine.run(fire(skill, &json!({})), attended());
             let run = run.await.unwrap();
             let row = first.runs(skill).await.remove(0);
             assert_eq!(row.status, RunStatus::Waiting, "{run:?}");
@@ -75,13 +72,13 @@ async fn a_wait_parks_the_run_and_another_process_goes_on() {
 }
 
 #[tokio::test]
-async fn a_run_that_waits_can_be_cancelled_and_resumed() {
+async fn a_waiting_run_can_be_cancelled_and_resumed() {
     let folder = tempfile::tempdir().unwrap();
     for (first, _) in worlds(&folder) {
         first.world.clock.set(at("13:00"));
         let engine = &first.world.engine;
         engine
-            .run(fire("rests", &json!({})), looking_on())
+            .run(fire("rests", &json!({})), attended())
             .await
             .unwrap();
         let row = first.runs("rests").await.remove(0);
@@ -99,11 +96,10 @@ async fn a_run_that_waits_can_be_cancelled_and_resumed() {
 /// The driver of a run sleeps through a short wait itself.
 #[tokio::test]
 async fn a_short_wait_is_not_parked() {
-    let t = Times::over(Arc::new(Memory::new()), &skills());
+    let t = Times::with_store(Arc::new(Memory::new()), &skills());
     let clock = t.world.clock.clone();
     let engine = t.world.engine.clone();
-    let run =
-        tokio::spawn(async move { engine.run(fire("short", &json!({})), looking_on()).await });
+    let run = tokio::spawn(async move { engine.run(fire("short", &json!({})), attended()).await });
     for _ in 0..200 {
         tokio::task::yield_now().await;
     }

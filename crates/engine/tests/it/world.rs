@@ -118,11 +118,11 @@ impl World {
         store: Arc<dyn Store>,
         change: impl FnOnce(&mut Options),
     ) -> Self {
-        Self::beside(home, folder, store, deft_tools::Options::default(), change)
+        Self::with_servers(home, folder, store, deft_tools::Options::default(), change)
     }
 
     /// Returns a world with tools of servers besides its own.
-    pub(crate) fn beside(
+    pub(crate) fn with_servers(
         home: TempDir,
         folder: Folder,
         store: Arc<dyn Store>,
@@ -130,10 +130,10 @@ impl World {
         change: impl FnOnce(&mut Options),
     ) -> Self {
         let models = deft_llm::Models::default();
-        Self::made(home, folder, store, (tools, models), change)
+        Self::from_parts(home, folder, store, (tools, models), change)
     }
 
-    pub(crate) fn made(
+    pub(crate) fn from_parts(
         home: TempDir,
         folder: Folder,
         store: Arc<dyn Store>,

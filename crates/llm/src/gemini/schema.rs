@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 const MAX_PARTS: usize = 2000;
 
 /// Keywords with the same meaning in both formats.
-const KEPT: [&str; 10] = [
+const COMMON_KEYWORDS: [&str; 10] = [
     "title",
     "description",
     "nullable",
@@ -51,7 +51,7 @@ impl Writer<'_> {
         let depth = self.inside.len();
         let schema = self.join_parts(schema);
         let mut out = Map::new();
-        for key in KEPT {
+        for key in COMMON_KEYWORDS {
             if let Some(value) = schema.get(key) {
                 out.insert(key.to_owned(), value.clone());
             }
@@ -99,7 +99,7 @@ impl Writer<'_> {
         self.left = self.left.saturating_sub(1);
         for part in parts {
             for (key, value) in self.join_parts(part) {
-                lay_over(&mut out, key, value);
+                merge_field(&mut out, key, value);
             }
         }
         out
@@ -153,7 +153,7 @@ fn circle(mut schema: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-fn lay_over(out: &mut Map<String, Value>, key: String, value: Value) {
+fn merge_field(out: &mut Map<String, Value>, key: String, value: Value) {
     match (out.get_mut(&key), value) {
         (Some(Value::Object(there)), Value::Object(more)) => there.extend(more),
         (Some(Value::Array(there)), Value::Array(more)) => there.extend(more),

@@ -23,7 +23,7 @@ impl Events for Stream {
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
+    fn has_ended(&self) -> bool {
         // There is no end mark, and counts may follow the stop reason.
         false
     }

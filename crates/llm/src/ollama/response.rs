@@ -34,7 +34,7 @@ impl Events for Stream {
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.ended
     }
 

@@ -47,7 +47,7 @@ impl Events for Stream {
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.over
     }
 

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_hidden_also_where_it_is_cut_off() {
+    fn a_truncated_key_is_hidden() {
         let key = "sk-0123456789";
         for (text, hidden) in [
             ("bad key sk-0123456789", "bad key ***"),

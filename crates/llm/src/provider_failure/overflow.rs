@@ -49,12 +49,12 @@ impl Overflow {
         if !kind && !is_named {
             return None;
         }
-        Some(words.overflow.unwrap_or_else(|| counts(&message)))
+        Some(words.overflow.unwrap_or_else(|| extract_counts(&message)))
     }
 }
 
 /// Extracts both counts from a sentence: "A + B > C", or two numbers, the larger of which is the prompt.
-fn counts(message: &str) -> Overflow {
+fn extract_counts(message: &str) -> Overflow {
     let cleaned: String = message.replace(',', "");
     let words: Vec<&str> = cleaned
         .split(|c: char| c.is_whitespace() || "().:;`".contains(c))

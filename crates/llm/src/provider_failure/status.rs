@@ -27,7 +27,7 @@ impl Words {
         self.kinds.iter().any(|kind| kinds.contains(&kind.as_str()))
     }
 
-    fn says(&self, phrases: &[&str]) -> bool {
+    fn mentions(&self, phrases: &[&str]) -> bool {
         let message = self.message.to_lowercase();
         phrases.iter().any(|phrase| message.contains(phrase))
     }
@@ -65,7 +65,7 @@ impl Words {
             "quota_per_day",
         ];
         self.has(&KINDS)
-            || self.says(&[
+            || self.mentions(&[
                 "credit balance is too low",
                 "insufficient balance",
                 "insufficient credits",
@@ -149,7 +149,7 @@ fn hint(class: FailureClass, status: u16, passing: bool, words: &Words) -> Optio
         FailureClass::Quota if !passing => {
             Some("check the plan of the account, or name another model under `fallback`")
         }
-        FailureClass::Invalid if words.says(&["not support tools", "not support function"]) => {
+        FailureClass::Invalid if words.mentions(&["not support tools", "not support function"]) => {
             Some("set `tools = false` for the model; it then writes `cmd` blocks")
         }
         FailureClass::Invalid if status < 400 => Some("give the new address as `base_url`"),

@@ -14,7 +14,7 @@ fn args(value: Value) -> CallArgs {
     }
 }
 
-fn spoken() -> [Delta; 4] {
+fn text_deltas() -> [Delta; 4] {
     [
         Delta::Text("I ".to_owned()),
         Delta::Text("send ".to_owned()),
@@ -26,7 +26,7 @@ fn spoken() -> [Delta; 4] {
 }
 
 #[tokio::test]
-async fn a_call_and_its_result_go_there_and_back() {
+async fn a_call_and_its_result_round_trip() {
     for (provider, dialect) in ALL {
         for bytes in [None, Some(1), Some(7), Some(100_000)] {
             let mut call = ModelAnswer::call("send_message", json!({"message": "Drink wäter!"}))
@@ -44,7 +44,7 @@ async fn a_call_and_its_result_go_there_and_back() {
             let whole = ask(&models, &request).await.expect("an answer");
             let (streamed, heard) = listen(&models, &request).await;
             assert_eq!(streamed.as_ref(), Ok(&whole), "{dialect:?}");
-            assert_eq!(heard[..4], spoken(), "{dialect:?}");
+            assert_eq!(heard[..4], text_deltas(), "{dialect:?}");
             let ids: Vec<String> = whole
                 .reply
                 .calls

@@ -89,7 +89,7 @@ fn answers() {
             let (title, rest) = case.split_once('\n').expect("a heading");
             let (head, body) = rest.split_once('\n').expect("a head");
             let head = read_head(head);
-            let (said, result) = hear(&options, &head, &[body.as_bytes()]);
+            let (said, result) = read_response(&options, &head, &[body.as_bytes()]);
             check_cuts(&options, &head, body.as_bytes(), &result, title);
             check_damage(&options, &head, body.as_bytes());
             out.push_str(&format!("{title}\n{}\n", show(&said, &result)));
@@ -129,7 +129,7 @@ fn asked() -> ModelRequest {
     }
 }
 
-fn hear(options: &ModelOptions, head: &Head, pieces: &[&[u8]]) -> (Vec<Delta>, Outcome) {
+fn read_response(options: &ModelOptions, head: &Head, pieces: &[&[u8]]) -> (Vec<Delta>, Outcome) {
     let said = Mutex::new(Vec::new());
     let note = |delta| said.lock().expect("no thread panicked").push(delta);
     let asked = asked();
@@ -142,7 +142,7 @@ fn hear(options: &ModelOptions, head: &Head, pieces: &[&[u8]]) -> (Vec<Delta>, O
 fn check_cuts(options: &ModelOptions, head: &Head, body: &[u8], result: &Outcome, title: &str) {
     let bytes: Vec<&[u8]> = body.chunks(1).collect();
     assert_eq!(
-        hear(options, head, &bytes).1,
+        read_response(options, head, &bytes).1,
         *result,
         "{title}, byte by byte"
     );
@@ -150,7 +150,7 @@ fn check_cuts(options: &ModelOptions, head: &Head, body: &[u8], result: &Outcome
         return;
     };
     for end in 0..body.len() {
-        match hear(options, head, &[&body[..end]]).1 {
+        match read_response(options, head, &[&body[..end]]).1 {
             // Only counts may be missing, if they come last.
             Ok(mut part) => {
                 part.usage = whole.usage;
@@ -165,7 +165,7 @@ fn check_cuts(options: &ModelOptions, head: &Head, body: &[u8], result: &Outcome
 fn check_damage(options: &ModelOptions, head: &Head, body: &[u8]) {
     for place in (0..body.len()).step_by(3) {
         let (before, after) = body.split_at(place);
-        let (_, result) = hear(options, head, &[before, &after[1..]]);
+        let (_, result) = read_response(options, head, &[before, &after[1..]]);
         if let Err(failed) = result {
             assert!(!failed.failure.message.is_empty());
         }

@@ -31,7 +31,7 @@ fn forced() -> ModelRequest {
     }
 }
 
-fn said(text: &str) -> ModelRequest {
+fn user_request(text: &str) -> ModelRequest {
     ModelRequest {
         messages: vec![Message::User {
             text: text.to_owned(),
@@ -88,10 +88,10 @@ async fn a_forced_call_over_messages() {
 
 /// This server begins the same block again with every token of a stream of messages.
 #[tokio::test]
-async fn streams_say_what_whole_answers_say() {
+async fn streamed_answers_equal_whole_answers() {
     for provider in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let models = models(provider);
-        let request = said("Count from one to ten.");
+        let request = user_request("Count from one to ten.");
         let whole = ask(&models, &request).await.expect("an answer").reply;
         let (streamed, heard) = listen(&models, &request).await;
         let streamed = streamed.expect("an answer").reply;
@@ -124,9 +124,9 @@ async fn a_streamed_call_is_whole() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_is_too_long_says_by_how_much() {
+async fn a_prompt_over_the_limit_reports_the_excess() {
     for provider in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
-        let request = said(&"water ".repeat(6000));
+        let request = user_request(&"water ".repeat(6000));
         let failure = ask(&models(provider), &request)
             .await
             .expect_err("too long");
@@ -143,7 +143,7 @@ async fn a_block_by_grammar_is_a_command() {
     let request = ModelRequest {
         grammar: Some(grammar.to_owned()),
         max_tokens: Some(60),
-        ..said("Write a command that reminds me to drink water.")
+        ..user_request("Write a command that reminds me to drink water.")
     };
     let answer = ask(&models(ProviderKind::OpenAi), &request)
         .await
@@ -160,7 +160,7 @@ async fn a_block_by_grammar_is_a_command() {
 }
 
 #[tokio::test]
-async fn pings_tell_when_the_server_goes_and_comes_back() {
+async fn pings_report_the_loss_and_return_of_the_server() {
     let server = RealModel::start();
     let all = [
         (ProviderKind::OpenAi, "openai"),

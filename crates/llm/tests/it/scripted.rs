@@ -80,28 +80,28 @@ pub(crate) fn answer() -> ModelReply {
     }
 }
 
-pub(crate) fn lasting(class: FailureClass) -> ProviderFailure {
+pub(crate) fn permanent_failure(class: FailureClass) -> ProviderFailure {
     Failure::new(class, format!("it is {class:?}").to_lowercase()).into()
 }
 
-pub(crate) fn passing() -> ProviderFailure {
+pub(crate) fn temporary_failure() -> ProviderFailure {
     ProviderFailure {
         passing: true,
-        ..lasting(FailureClass::Network)
+        ..permanent_failure(FailureClass::Network)
     }
 }
 
 pub(crate) fn after(seconds: u64) -> ProviderFailure {
     ProviderFailure {
         after: Some(Duration::from_secs(seconds)),
-        ..passing()
+        ..temporary_failure()
     }
 }
 
 pub(crate) fn too_long(needed: Option<u64>) -> ProviderFailure {
     ProviderFailure {
         overflow: Some(Box::new(Overflow { needed, fits: None })),
-        ..lasting(FailureClass::Limit)
+        ..permanent_failure(FailureClass::Limit)
     }
 }
 

@@ -81,8 +81,8 @@ pub(crate) async fn listen(
     models: &Models,
     request: &ModelRequest,
 ) -> (Result<Answer, Failure>, Vec<Delta>) {
-    let heard = Mutex::new(Vec::new());
-    let note = |delta| heard.lock().expect("no thread panicked").push(delta);
+    let received = Mutex::new(Vec::new());
+    let note = |delta| received.lock().expect("no thread panicked").push(delta);
     let answer = models
         .ask(Ask {
             model: "main",
@@ -93,5 +93,5 @@ pub(crate) async fn listen(
             tries: None,
         })
         .await;
-    (answer, heard.into_inner().expect("no thread panicked"))
+    (answer, received.into_inner().expect("no thread panicked"))
 }

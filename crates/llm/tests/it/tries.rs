@@ -10,12 +10,16 @@ use deft_model::{Failure, FailureClass, Outage, Usd};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Does, after, answer, between, lasting, model, passing, too_long, world};
+use crate::scripted::{
+    Does, after, answer, between, model, permanent_failure, temporary_failure, too_long, world,
+};
 use crate::support::request;
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_is_tried_again_after_growing_waits() {
-    let does = [passing(), passing()].map(Does::Fails).to_vec();
+async fn temporary_failures_are_retried_with_growing_waits() {
+    let does = [temporary_failure(), temporary_failure()]
+        .map(Does::Fails)
+        .to_vec();
     let world = world(vec![(
         model("main"),
         [does, vec![Does::Answers(0)]].concat(),
@@ -32,8 +36,11 @@ fn outage() -> Outage {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retries_end() {
-    let world = world(vec![(model("main"), vec![Does::Fails(passing()); 3])]);
+async fn retries_are_limited() {
+    let world = world(vec![(
+        model("main"),
+        vec![Does::Fails(temporary_failure()); 3],
+    )]);
     let (result, _) = world.ask(None).await;
     let expected = Failure::new(FailureClass::Network, "model `main`: it is network");
     assert_eq!(result, Err(expected.outage(outage())));
@@ -41,10 +48,10 @@ async fn retries_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_lasts_is_not_tried_again() {
+async fn permanent_failures_are_not_retried() {
     let world = world(vec![(
         model("main"),
-        vec![Does::Fails(lasting(FailureClass::Auth))],
+        vec![Does::Fails(permanent_failure(FailureClass::Auth))],
     )]);
     let (result, elapsed) = world.ask(None).await;
     assert_eq!(
@@ -55,7 +62,7 @@ async fn what_lasts_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_is_left_alone_as_long_as_it_asks() {
+async fn a_provider_is_not_called_before_its_retry_after() {
     let does = vec![
         Does::Fails(after(7)),
         Does::Fails(after(0)),
@@ -68,7 +75,7 @@ async fn a_provider_is_left_alone_as_long_as_it_asks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_beyond_the_deadline_is_not_begun() {
+async fn a_wait_beyond_the_deadline_is_not_started() {
     let world = world(vec![(model("main"), vec![Does::Fails(after(60))])]);
     let (result, elapsed) = world.ask(Some(30)).await;
     let message = "model `main`: it is network; the provider asks to retry after 60 s, but only 30 s are left";
@@ -78,7 +85,7 @@ async fn a_wait_beyond_the_deadline_is_not_begun() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_beyond_the_time_limit_is_not_begun_either() {
+async fn a_wait_beyond_the_time_limit_is_not_started() {
     let world = world(vec![
         (model("main"), vec![Does::Fails(after(3600))]),
         (model("second"), vec![Does::Answers(0)]),
@@ -89,7 +96,7 @@ async fn a_wait_beyond_the_time_limit_is_not_begun_either() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deadline_counts_for_all_tries() {
+async fn the_deadline_applies_to_all_tries() {
     let does = vec![Does::Fails(after(5)), Does::Hangs];
     let world = world(vec![
         (model("main"), does),
@@ -104,7 +111,7 @@ async fn the_deadline_counts_for_all_tries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_try_that_takes_too_long_is_made_again() {
+async fn a_try_over_its_time_limit_is_repeated() {
     let world = world(vec![(model("main"), vec![Does::Hangs, Does::Answers(100)])]);
     let (result, elapsed) = world.ask(None).await;
     assert_eq!(result.map(|answer| answer.tries), Ok(2));
@@ -112,7 +119,7 @@ async fn a_try_that_takes_too_long_is_made_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_model_answers_and_is_paid() {
+async fn the_fallback_model_answers_and_its_cost_is_counted() {
     let price = Price {
         input: 3.0,
         cached: Some(0.5),
@@ -126,7 +133,7 @@ async fn the_next_model_answers_and_is_paid() {
     let world = world(vec![
         (
             model("main"),
-            vec![Does::Fails(lasting(FailureClass::Auth))],
+            vec![Does::Fails(permanent_failure(FailureClass::Auth))],
         ),
         (second, vec![Does::Fails(after(1)), Does::Answers(0)]),
         (model("third"), Vec::new()),
@@ -148,14 +155,17 @@ async fn without_a_price_there_is_no_cost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_nobody_answers_all_are_named() {
+async fn a_failure_of_all_models_names_each() {
     let main = ModelOptions {
         fallback: vec!["gone".to_owned(), "second".to_owned()],
         ..model("main")
     };
-    let quota = lasting(FailureClass::Quota);
+    let quota = permanent_failure(FailureClass::Quota);
     let world = world(vec![
-        (main, vec![Does::Fails(lasting(FailureClass::Auth))]),
+        (
+            main,
+            vec![Does::Fails(permanent_failure(FailureClass::Auth))],
+        ),
         (model("second"), vec![Does::Fails(quota)]),
     ]);
     let (result, _) = world.ask(None).await;
@@ -165,8 +175,8 @@ async fn when_nobody_answers_all_are_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_request_is_asked_once() {
-    let invalid = lasting(FailureClass::Invalid);
+async fn an_invalid_request_is_sent_once() {
+    let invalid = permanent_failure(FailureClass::Invalid);
     let world = world(vec![
         (model("main"), vec![Does::Fails(invalid)]),
         (model("second"), Vec::new()),
@@ -180,7 +190,7 @@ async fn a_wrong_request_is_asked_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_prompt_goes_to_a_model_that_takes_it() {
+async fn a_long_prompt_goes_to_a_model_with_enough_context() {
     let sized = |name: &str, tokens| ModelOptions {
         context_tokens: tokens,
         ..model(name)
@@ -202,7 +212,7 @@ async fn a_long_prompt_goes_to_a_model_that_takes_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_do_not_go_to_a_model_without() {
+async fn tools_are_not_sent_to_a_model_without_tool_support() {
     let plain = ModelOptions {
         tools: false,
         ..model("plain")
@@ -210,7 +220,7 @@ async fn tools_do_not_go_to_a_model_without() {
     let world = world(vec![
         (
             model("main"),
-            vec![Does::Fails(lasting(FailureClass::Auth))],
+            vec![Does::Fails(permanent_failure(FailureClass::Auth))],
         ),
         (plain, Vec::new()),
     ]);
@@ -219,18 +229,18 @@ async fn tools_do_not_go_to_a_model_without() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_heard_of_a_failed_try_is_taken_back() {
+async fn output_of_a_failed_try_is_discarded() {
     let does = vec![
-        Does::SaysAndFails(passing()),
-        Does::Fails(passing()),
-        Does::SaysAndFails(lasting(FailureClass::Auth)),
+        Does::SaysAndFails(temporary_failure()),
+        Does::Fails(temporary_failure()),
+        Does::SaysAndFails(permanent_failure(FailureClass::Auth)),
     ];
     let world = world(vec![
         (model("main"), does),
         (model("second"), vec![Does::Answers(0)]),
     ]);
-    let heard = Mutex::new(Vec::new());
-    let note = |delta| heard.lock().expect("no thread panicked").push(delta);
+    let received = Mutex::new(Vec::new());
+    let note = |delta| received.lock().expect("no thread panicked").push(delta);
     let request = request();
     let ask = Ask {
         model: "main",
@@ -243,19 +253,19 @@ async fn what_was_heard_of_a_failed_try_is_taken_back() {
     world.models.ask(ask).await.expect("an answer");
     let said = || Delta::Text("Hel".to_owned());
     let expected = [said(), Delta::Again, said(), Delta::Again];
-    assert_eq!(heard.into_inner().expect("no thread panicked"), expected);
+    assert_eq!(received.into_inner().expect("no thread panicked"), expected);
 }
 
 /// Requests are counted whatever their result.
 #[tokio::test(start_paused = true)]
 async fn requests_are_counted_with_and_without_an_answer() {
-    let passing = || Does::Fails(after(1));
-    let lasting = || Does::Fails(lasting(FailureClass::Auth));
+    let temporary = || Does::Fails(after(1));
+    let permanent = || Does::Fails(permanent_failure(FailureClass::Auth));
     for (does, answered, counted) in [
         (vec![Does::Answers(0)], true, 1),
-        (vec![passing(), Does::Answers(0)], true, 2),
-        (vec![passing(), passing(), passing()], false, 3),
-        (vec![passing(), lasting()], false, 2),
+        (vec![temporary(), Does::Answers(0)], true, 2),
+        (vec![temporary(), temporary(), temporary()], false, 3),
+        (vec![temporary(), permanent()], false, 2),
     ] {
         let world = world(vec![(model("main"), does)]);
         let (request, tries) = (request(), AtomicU32::new(0));
@@ -273,7 +283,7 @@ async fn requests_are_counted_with_and_without_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelling_ends_it_at_once() {
+async fn cancelling_ends_a_call_at_once() {
     // While the provider works, during a wait, while no permit is free, and before the request begins.
     let busy = ModelOptions {
         concurrency: 1,
@@ -313,7 +323,7 @@ async fn cancelling_ends_it_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_wait_for_a_place() {
+async fn calls_wait_for_a_permit() {
     let narrow = ModelOptions {
         concurrency: 2,
         ..model("main")
@@ -341,7 +351,7 @@ async fn calls_wait_for_a_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_waits_for_a_retry_takes_no_place() {
+async fn a_call_waiting_for_a_retry_holds_no_permit() {
     let narrow = ModelOptions {
         concurrency: 1,
         ..model("main")
@@ -358,7 +368,7 @@ async fn whoever_waits_for_a_retry_takes_no_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unknown_models_are_nobody() {
+async fn unknown_models_are_an_error() {
     let expected = Failure::new(FailureClass::Invalid, "unknown model `main`")
         .hint("models are configured under `[llm.main]`");
     let world = world(Vec::new());
@@ -368,7 +378,7 @@ async fn unknown_models_are_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ping_has_its_own_limit() {
+async fn a_ping_has_a_separate_time_limit() {
     let world = world(vec![(model("main"), Vec::new())]);
     let ping = world.models.ping("main", Duration::from_secs(3)).await;
     let message = "model `main`: no answer within 3 s";

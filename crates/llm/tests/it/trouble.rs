@@ -47,7 +47,7 @@ async fn a_cut_stream_is_never_an_answer() {
 
 /// A reply ends with its end mark, not with the connection.
 #[tokio::test]
-async fn nobody_waits_for_a_server_that_does_not_hang_up() {
+async fn an_answer_ends_although_the_server_keeps_the_connection_open() {
     let never = Gate::default();
     for (provider, dialect) in ALL {
         if provider == ProviderKind::Gemini {
@@ -64,16 +64,16 @@ async fn nobody_waits_for_a_server_that_does_not_hang_up() {
 }
 
 #[tokio::test]
-async fn a_stream_is_heard_while_it_is_written() {
+async fn a_stream_is_delivered_while_it_is_written() {
     for (provider, dialect) in ALL {
         let gate = Gate::default();
         let answer = ModelAnswer::text("One two three four five.").gate(4, &gate);
         let server = ModelServer::start(dialect, [answer]);
-        let heard = Mutex::new(String::new());
+        let received = Mutex::new(String::new());
         // The double continues only after some text was received.
         let note = |delta: Delta| {
             if let Delta::Text(text) = delta {
-                heard.lock().expect("no thread panicked").push_str(&text);
+                received.lock().expect("no thread panicked").push_str(&text);
                 gate.open();
             }
         };
@@ -89,14 +89,14 @@ async fn a_stream_is_heard_while_it_is_written() {
         let answer = models(provider, &server).ask(ask).await.expect("an answer");
         assert_eq!(answer.reply.text, "One two three four five.", "{dialect:?}");
         assert_eq!(
-            heard.into_inner().expect("no thread panicked"),
+            received.into_inner().expect("no thread panicked"),
             answer.reply.text
         );
     }
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_stream_is_heard_at_once() {
+async fn an_unstreamed_answer_is_delivered_at_once() {
     let body = json!({"choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]});
     let server = ModelServer::start(
         Dialect::OpenAi,
@@ -135,7 +135,7 @@ async fn trouble_passes() {
 }
 
 #[tokio::test]
-async fn connections_break() {
+async fn broken_connections_are_network_failures() {
     for (provider, dialect) in ALL {
         let script = json!([{"close": true}, {"hang": true}]);
         let server = ModelServer::script(dialect, &script);
@@ -152,7 +152,7 @@ async fn connections_break() {
 }
 
 #[tokio::test]
-async fn nobody_is_there() {
+async fn an_unreachable_server_is_a_network_failure() {
     let port = HttpDouble::script([Reaction::Close]).url.clone();
     let port = port.rsplit(':').next().expect("a port").to_owned();
     for (provider, _) in ALL {
@@ -169,7 +169,7 @@ async fn nobody_is_there() {
 }
 
 #[tokio::test]
-async fn large_answers_are_not_read() {
+async fn oversized_answers_are_not_read() {
     for kind in [
         "Content-Type: application/json",
         "Content-Type: text/event-stream",
@@ -187,7 +187,7 @@ async fn large_answers_are_not_read() {
 }
 
 #[tokio::test]
-async fn keys_stay_in_headers_and_go_nowhere_else() {
+async fn keys_are_sent_only_in_headers() {
     for (provider, dialect) in ALL {
         let elsewhere = ModelServer::start(Dialect::OpenAi, []);
         let moved = format!("Location: {}/v1/chat/completions", elsewhere.url);
@@ -219,7 +219,7 @@ async fn keys_stay_in_headers_and_go_nowhere_else() {
 }
 
 #[tokio::test]
-async fn addresses_have_a_version_or_not() {
+async fn base_urls_work_with_and_without_a_version() {
     let cases = [
         (ProviderKind::OpenAi, "", "/v1/chat/completions"),
         (ProviderKind::OpenAi, "/", "/v1/chat/completions"),
@@ -276,7 +276,7 @@ async fn addresses_have_a_version_or_not() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_right() {
+async fn invalid_settings_are_refused() {
     for base in ["", "localhost:8080", "file:///etc/passwd", "not an address"] {
         let models = Models::new(vec![options(ProviderKind::OpenAi, base)]);
         let failure = ask(&models, &request()).await.expect_err("no address");
@@ -348,7 +348,7 @@ async fn pings() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_list_of_models_may_say_that_it_is_well() {
+async fn a_ping_accepts_a_server_with_only_a_health_address() {
     let double = HttpDouble::start(|request| match request.path.as_str() {
         "/health" => Reaction::Answer(200, Vec::new(), "ok".to_owned()),
         _ => Reaction::Answer(404, Vec::new(), "not found".to_owned()),

@@ -51,7 +51,7 @@ pub(super) fn lower_plan(draft: &mut Draft<'_>) {
     if steps < 2 || !sound {
         return;
     }
-    if plan.iter().any(stays) {
+    if plan.iter().any(requires_workflow) {
         draft.note(format!("kept the plan of {steps} steps as a workflow"));
         return;
     }
@@ -74,7 +74,7 @@ pub(super) fn lower_plan(draft: &mut Draft<'_>) {
 }
 
 /// Whether a step requires a workflow: it uses another step's result, or sets `on_error` or `timeout`.
-fn stays(step: &Value) -> bool {
+fn requires_workflow(step: &Value) -> bool {
     let on_error = step.get("on_error").and_then(Value::as_str);
     let tolerant = on_error.is_some_and(|word| word.trim() != "fail");
     tolerant || step.get("timeout").is_some() || has_markup(step)

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Draft;
 use crate::json;
-use crate::names::{self, FIELDS, INSTRUCTION_ALIASES, KEPT, RECORD, meant, snake};
+use crate::names::{self, FIELDS, INSTRUCTION_ALIASES, OWN_COLUMNS, RECORD, find_alias, snake};
 
 /// Keys that models wrap around the arguments.
 const ENVELOPES: &[&str] = &[
@@ -60,7 +60,7 @@ fn is_address(key: &str) -> bool {
 
 /// Removes columns that only deft may set.
 pub(super) fn drop_kept(draft: &mut Draft<'_>) {
-    let kept = |key: &&String| KEPT.contains(&snake(key).as_str());
+    let kept = |key: &&String| OWN_COLUMNS.contains(&snake(key).as_str());
     let kept: Vec<String> = draft.record.keys().filter(kept).cloned().collect();
     for key in kept {
         json::take(&mut draft.record, &key);
@@ -77,7 +77,7 @@ pub(super) fn rename(draft: &mut Draft<'_>) {
             .iter()
             .map(String::as_str)
             .find(|own| names::alike(own, &name));
-        let field = own.or_else(|| meant(&name, FIELDS));
+        let field = own.or_else(|| find_alias(&name, FIELDS));
         if let Some(field) = field.or_else(|| names::timing(&name)) {
             move_field(draft, &key, field);
         } else if let ("disabled" | "paused", Some(off)) = (name.as_str(), truth(draft, &key)) {

@@ -83,7 +83,7 @@ impl<'a> Draft<'a> {
 
     /// Whether the record has a timing.
     pub(crate) fn is_timed(&self) -> bool {
-        let timed = |config: &Object| config.keys().any(|key| crate::names::says_when(key));
+        let timed = |config: &Object| config.keys().any(|key| crate::names::sets_timing(key));
         self.config().is_some_and(timed)
     }
 

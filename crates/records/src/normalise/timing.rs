@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::Draft;
 use crate::json;
-use crate::names::{DELAYS, INTERVALS, PROSE_TIMINGS, phrase_field, says_when};
+use crate::names::{DELAYS, INTERVALS, PROSE_TIMINGS, phrase_field, sets_timing};
 
 /// Removes lists, fences, quotes and `cron:` around times, and moves a zone in front of a cron expression to
 /// `timezone`.
@@ -84,7 +84,7 @@ pub(super) fn zone_of(draft: &Draft<'_>) -> Option<TimeZone> {
 
 /// Returns the key of the timing, if there is exactly one.
 fn single(config: &Object) -> Option<&str> {
-    let mut timings = config.keys().filter(|key| says_when(key));
+    let mut timings = config.keys().filter(|key| sets_timing(key));
     let (only, None) = (timings.next()?, timings.next()) else {
         return None;
     };
@@ -135,7 +135,7 @@ pub(super) fn delays(draft: &mut Draft<'_>) {
     let Some((config, zone)) = draft.config().zip(zone_of(draft)) else {
         return;
     };
-    let timings: Vec<&String> = config.keys().filter(|key| says_when(key)).collect();
+    let timings: Vec<&String> = config.keys().filter(|key| sets_timing(key)).collect();
     let mut total = SignedDuration::ZERO;
     for key in &timings {
         let Some(delay) = config.get(*key).and_then(|value| delay(key, value)) else {

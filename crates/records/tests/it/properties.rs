@@ -126,7 +126,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn mending_twice_changes_nothing(args in object()) {
+    fn normalising_is_idempotent(args in object()) {
         let once = normalise(&args, &moment());
         let twice = normalise(&once.record, &moment());
         prop_assert_eq!(&twice.record, &once.record);

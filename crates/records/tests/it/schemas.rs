@@ -41,7 +41,7 @@ fn every_property_is_described() {
 }
 
 #[test]
-fn optional_values_may_be_null_and_numbers_may_be_texts() {
+fn optional_values_may_be_null_and_numbers_may_be_strings() {
     let store = &tool_schemas()[0].input["properties"];
     assert_eq!(
         store["max_steps"]["type"],
@@ -55,7 +55,7 @@ fn optional_values_may_be_null_and_numbers_may_be_texts() {
 
 /// The listed fields are fields of a record, with their own names.
 #[test]
-fn fields_are_those_of_records() {
+fn properties_equal_the_fields_of_records() {
     let record = deft_skillfile::schema(deft_skillfile::Schema::Record);
     let known = record["properties"].as_object().expect("fields");
     let store = tool_schemas()[0].input["properties"].clone();

@@ -29,7 +29,7 @@ fn ids(snapshot: &Snapshot) -> Vec<&str> {
 }
 
 #[test]
-fn the_default_agent_is_there_without_a_file() {
+fn the_default_agent_exists_without_a_file() {
     let snapshot = load(&World::new());
     assert_eq!(ids(&snapshot), [DEFAULT_AGENT]);
     let agent = &snapshot.agent(DEFAULT_AGENT).unwrap().agent;
@@ -41,7 +41,7 @@ fn the_default_agent_is_there_without_a_file() {
 }
 
 #[test]
-fn a_file_takes_the_place_of_the_default_agent() {
+fn a_file_replaces_the_default_agent() {
     let world = World::new();
     world.write("agents/thinker/AGENT.md", agent_md("Mine"));
     world.write("agents/writer/AGENT.md", agent_md("Writer"));
@@ -73,7 +73,7 @@ fn a_broken_agent_is_not_replaced_by_another() {
 }
 
 #[test]
-fn edits_are_followed_and_broken_ones_are_kept_out() {
+fn valid_edits_are_loaded_and_broken_ones_are_not() {
     let world = World::new();
     let followed = FollowedRoots::open(options(&world));
     world.write("agents/writer/AGENT.md", agent_md("One"));
@@ -105,7 +105,7 @@ fn names(entries: &[PromptEntry]) -> Vec<&str> {
 }
 
 #[test]
-fn an_agent_is_shown_what_it_may_use() {
+fn an_agent_sees_only_allowed_skills() {
     let world = World::new();
     for (id, about) in [
         ("email.send", "Send"),

@@ -75,7 +75,7 @@ fn get_skill_in_four_levels() {
 
 /// S2.28, S2.29: `get_skill` and `--help` show the same page.
 #[test]
-fn help_is_the_same_page() {
+fn help_shows_the_same_page() {
     let world = world();
     let snapshot = world.load();
     assert_eq!(
@@ -143,7 +143,7 @@ fn the_skill_tool() {
 
 /// S4.14: no skills, no tool.
 #[test]
-fn no_skills_no_tool() {
+fn the_skill_tool_needs_skills() {
     assert_eq!(skill_tool(&World::new().load()), None);
 }
 
@@ -206,7 +206,7 @@ fn get_skill_by_tag_of_a_domain() {
 
 /// S2.31, S2.45: a page whose handler is missing mentions it wherever it is shown.
 #[test]
-fn pages_with_missing_handlers_say_so() {
+fn pages_with_missing_handlers_have_a_note() {
     let world = World::new();
     let missing = page("drive.list", "List files")
         .replace("---\n\n#", "handler: drive.list\ntags: [files]\n---\n\n#");

@@ -12,7 +12,7 @@ use crate::support::{World, description, moment, page, skill_md};
 
 /// Regression: a link to its own folder stopped the events of that folder.
 #[test]
-fn a_circle_does_not_end_the_watching() {
+fn a_link_cycle_does_not_stop_the_watcher() {
     let world = World::new();
     world.write("skills/email/send.md", page("email.send", "one"));
     symlink(".", world.path("skills/loop")).unwrap();
@@ -43,7 +43,7 @@ fn a_circle_does_not_end_the_watching() {
 
 /// Both names are read again, whichever of them the operating system reports.
 #[test]
-fn a_folder_with_two_names_is_followed_under_both() {
+fn a_folder_with_two_names_is_watched_under_both() {
     let world = World::new();
     world.write("skills/a/SKILL.md", "---\ndescription: one\n---\nDo it.\n");
     symlink(world.path("skills/a"), world.path("skills/b")).unwrap();
@@ -72,7 +72,7 @@ fn pipe(path: &Path) {
 
 /// A link must not make a file part of a skill that its owner never meant to share.
 #[test]
-fn links_out_of_the_skills_are_refused_with_a_reason() {
+fn links_outside_the_skill_folders_are_refused_with_a_reason() {
     let world = World::new();
     world.write("elsewhere/a/SKILL.md", skill_md("a", "outside"));
     world.write("elsewhere/key.txt", "secret");
@@ -106,7 +106,7 @@ fn links_out_of_the_skills_are_refused_with_a_reason() {
 }
 
 #[test]
-fn links_into_a_folder_that_is_named_are_followed() {
+fn links_into_a_configured_folder_are_followed() {
     let world = World::new();
     world.write("elsewhere/a/SKILL.md", skill_md("a", "other root"));
     world.write("elsewhere/shared.txt", "shared");
@@ -140,7 +140,7 @@ fn agents_are_not_read_through_links_or_pipes() {
 }
 
 #[test]
-fn folders_of_the_system_are_no_folders_of_skills() {
+fn system_folders_are_not_skill_folders() {
     let world = World::new();
     let options = Options::new(["/proc", "/sys", "/dev"].map(Into::into));
     let snapshot = Snapshot::load(&options, &moment());
@@ -163,7 +163,7 @@ fn folders_of_the_system_are_no_folders_of_skills() {
 
 /// Links multiply the number of folders; exceeding a limit is reported.
 #[test]
-fn a_pass_has_bounds() {
+fn a_scan_has_limits() {
     let world = World::new();
     for name in ["a", "b", "c", "d"] {
         world.write(

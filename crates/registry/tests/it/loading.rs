@@ -58,7 +58,7 @@ fn the_same_id_twice_in_one_root_is_reported() {
 }
 
 #[test]
-fn skills_inside_skills_are_their_own() {
+fn nested_skills_are_separate_skills() {
     let world = World::new();
     world.write("skills/outer/SKILL.md", skill_md("outer", "Outer."));
     world.write("skills/outer/notes.md", "notes");
@@ -114,7 +114,7 @@ fn a_missing_root_is_empty() {
 }
 
 #[test]
-fn odd_files_harm_only_themselves() {
+fn invalid_files_do_not_affect_others() {
     let world = World::new();
     world.write("skills/good/SKILL.md", skill_md("good", "fine"));
     world.write(
@@ -136,7 +136,7 @@ fn odd_files_harm_only_themselves() {
 }
 
 #[test]
-fn links_are_followed_but_not_in_circles() {
+fn links_are_followed_without_cycles() {
     let world = World::new();
     world.write("skills/deep/down/a/SKILL.md", skill_md("a", "linked"));
     symlink(world.path("skills/deep/down/a"), world.path("skills/a")).unwrap();
@@ -200,7 +200,7 @@ fn revisions_are_stable() {
 
 /// Pages next to a named SKILL.md are part of that skill; a diagnostic reports them.
 #[test]
-fn pages_that_a_skill_swallows_are_named() {
+fn pages_inside_a_skill_folder_are_reported() {
     let world = World::new();
     world.write(
         "skills/email/SKILL.md",
@@ -212,7 +212,7 @@ fn pages_that_a_skill_swallows_are_named() {
 }
 
 #[test]
-fn names_that_are_not_text_are_reported() {
+fn names_that_are_not_utf8_are_reported() {
     use std::os::unix::ffi::OsStrExt;
     let world = World::new();
     world.write("skills/good/SKILL.md", skill_md("good", "fine"));
@@ -250,7 +250,7 @@ fn roots_may_overlap() {
 
 /// Multiplying links end soon.
 #[test]
-fn links_inside_links_end() {
+fn nested_links_terminate() {
     let world = World::new();
     for at in 0..8 {
         fs::create_dir(world.path(&format!("skills/d{at}"))).unwrap();

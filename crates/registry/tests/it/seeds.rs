@@ -216,7 +216,7 @@ fn load_skill_returns_the_content() {
 
 /// S4.13, S4.17: an unknown skill is reported to the model as text, not as an error.
 #[test]
-fn skill_not_found_comes_back_as_text() {
+fn an_unknown_skill_is_a_text_result() {
     let text = load_skill(&world().load(), "nope");
     assert_eq!(
         text,
@@ -249,7 +249,7 @@ fn the_skills_path_is_a_setting() {
 
 /// S4.15: problems with one skill do not affect the others.
 #[test]
-fn everything_else_keeps_working() {
+fn other_features_keep_working() {
     let world = world();
     world.write("skills/a/SKILL.md", [0xff, 0xfe, 0x00]);
     world.write("skills/b/SKILL.md", "---\nname: [\n---\n");

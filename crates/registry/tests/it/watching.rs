@@ -26,7 +26,7 @@ fn create_modify_delete() {
 
 /// S2.18, X14: an invalid edit is reported, and the last valid revision stays in use.
 #[test]
-fn break_and_mend() {
+fn a_broken_file_is_repaired() {
     let world = World::new();
     world.write("skills/report.yaml", workflow("report"));
     let followed = world.follow();
@@ -56,7 +56,7 @@ fn break_and_mend() {
 }
 
 #[test]
-fn a_broken_file_that_never_was_good_is_reported() {
+fn a_new_broken_file_is_reported() {
     let world = World::new();
     let followed = world.follow();
     world.write(
@@ -132,7 +132,7 @@ fn replace_by_rename() {
 }
 
 #[test]
-fn a_file_beside_a_skill_is_part_of_its_revision() {
+fn a_sibling_file_is_part_of_the_revision() {
     let world = World::new();
     world.write("skills/a/SKILL.md", skill_md("a", "one"));
     world.write("skills/a/scripts/run.sh", "echo 1");
@@ -177,7 +177,7 @@ fn a_thousand_edits_in_a_burst() {
 }
 
 #[test]
-fn a_root_that_is_made_later_is_followed() {
+fn a_root_created_later_is_watched() {
     let world = World::new();
     world.remove("skills");
     let followed = world.follow();
@@ -189,7 +189,7 @@ fn a_root_that_is_made_later_is_followed() {
 }
 
 #[test]
-fn a_root_several_folders_away_is_followed() {
+fn a_root_created_with_its_parents_is_watched() {
     let world = World::new();
     let followed = FollowedRoots::open(Options::new([world.path("one/two/skills")]));
     fs::create_dir(world.path("one")).unwrap();
@@ -199,7 +199,7 @@ fn a_root_several_folders_away_is_followed() {
 }
 
 #[test]
-fn a_root_that_is_replaced_is_followed() {
+fn a_replaced_root_is_watched() {
     let world = World::new();
     world.write("skills/a/SKILL.md", skill_md("a", "first"));
     world.write("other/b/SKILL.md", skill_md("b", "second"));
@@ -213,7 +213,7 @@ fn a_root_that_is_replaced_is_followed() {
 }
 
 #[test]
-fn an_index_that_becomes_a_skill_changes_what_is_below() {
+fn an_index_that_becomes_a_skill_changes_the_pages_below() {
     let world = World::new();
     world.write(
         "skills/email/SKILL.md",
@@ -232,7 +232,7 @@ fn an_index_that_becomes_a_skill_changes_what_is_below() {
 }
 
 #[test]
-fn a_domain_index_is_followed() {
+fn a_domain_index_is_watched() {
     let world = World::new();
     world.write("skills/email/send.md", page("email.send", "x"));
     let followed = world.follow();
@@ -254,7 +254,7 @@ fn a_domain_index_is_followed() {
 
 /// Without events, everything is compared periodically.
 #[test]
-fn polling_sees_the_same() {
+fn polling_finds_the_same_changes() {
     let world = World::new();
     world.write("skills/a/SKILL.md", skill_md("a", "one"));
     let mut options = world.options();
@@ -310,7 +310,7 @@ fn each_accepted_reload_is_announced_once() {
 
 /// The folder's inode may be reused immediately, so its identity proves nothing.
 #[test]
-fn a_root_that_is_removed_and_made_again_is_followed() {
+fn a_recreated_root_is_watched() {
     let world = World::new();
     world.write("skills/a/SKILL.md", skill_md("a", "first"));
     let followed = world.follow();
@@ -344,7 +344,7 @@ fn an_inner_root_does_not_hide_the_outer_one() {
 }
 
 #[test]
-fn a_linked_folder_is_followed() {
+fn a_linked_folder_is_watched() {
     let world = World::new();
     world.write("elsewhere/x/SKILL.md", skill_md("x", "one"));
     let followed = FollowedRoots::open(world.options_with("elsewhere"));
@@ -358,7 +358,7 @@ fn a_linked_folder_is_followed() {
 
 /// Restoring the previous text of a broken file is announced as well.
 #[test]
-fn mending_is_announced() {
+fn a_repaired_file_is_announced() {
     let world = World::new();
     world.write("skills/a/SKILL.md", skill_md("a", "one"));
     let followed = world.follow();
@@ -370,7 +370,7 @@ fn mending_is_announced() {
 
 /// Temporary files of editors next to a skill do not change its revision.
 #[test]
-fn litter_is_not_part_of_a_revision() {
+fn temporary_files_are_not_part_of_a_revision() {
     let world = World::new();
     world.write("skills/a/SKILL.md", skill_md("a", "one"));
     let before = world.load().skill("a").unwrap().revision;
@@ -390,7 +390,7 @@ fn litter_is_not_part_of_a_revision() {
 
 /// A file that is created first and filled later is not reported as broken in between.
 #[test]
-fn a_file_in_the_making_is_waited_for() {
+fn a_partially_written_file_is_not_loaded() {
     let world = World::new();
     world.write("skills/email/send.md", page("email.send", "x"));
     let followed = world.follow();
@@ -419,7 +419,7 @@ fn a_file_in_the_making_is_waited_for() {
 
 /// S0.12: a file edited behind a link causes no event here; the rescan detects the change.
 #[test]
-fn the_rescan_sees_what_events_do_not() {
+fn the_rescan_finds_changes_without_events() {
     let world = World::new();
     world.write("elsewhere/text.md", skill_md("a", "one"));
     std::fs::create_dir(world.path("skills/a")).unwrap();

@@ -185,7 +185,7 @@ proptest! {
 
 /// Counting a range gives the same result as enumerating it, across all clock changes of a zone.
 #[test]
-fn counts_are_what_walking_finds() {
+fn counts_equal_enumerated_slots() {
     const PATTERNS: [&str; 8] = [
         "30 2 * * *",
         "*/10 0-3 * * *",
@@ -249,7 +249,7 @@ fn long_downtimes_are_cheap() {
 }
 
 #[test]
-fn the_ladder_ends_with_the_fifth_failure() {
+fn backoff_ends_with_the_fifth_failure() {
     let minutes = |streak| backoff(streak).map(|wait| wait.as_mins());
     let ladder: Vec<Option<i64>> = (0..7).map(minutes).collect();
     let expected = [Some(0), Some(1), Some(5), Some(15), Some(60), None, None];

@@ -130,26 +130,26 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_answered(text in ".{0,60}", zone in zone(), now in instant()) {
+    fn any_text_gets_a_result(text in ".{0,60}", zone in zone(), now in instant()) {
         check_all(&text, &zone, now);
     }
 
     #[test]
-    fn text_like_cron_is_answered(
+    fn text_like_cron_gets_a_result(
         text in "[@ ]?([0-9*/,LW#?A-Z é-]{1,6} ){2,8}", zone in zone(), now in instant(),
     ) {
         check_all(&text, &zone, now);
     }
 
     #[test]
-    fn text_like_a_phrase_is_answered(
+    fn text_like_a_phrase_gets_a_result(
         text in " ?(every|EVERY|in|at|@|é) {0,2}[0-9smhd.é -]{0,12}", zone in zone(), now in instant(),
     ) {
         check_all(&text, &zone, now);
     }
 
     #[test]
-    fn text_like_a_time_is_answered(
+    fn text_like_a_time_gets_a_result(
         text in "[-+]?[0-9]{4,6}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{2,9}([Z+-][0-9:]{0,5})?(\\[[!A-Za-z/_é+0-9:]{0,12}\\])?",
         zone in zone(), now in instant(),
     ) {
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn any_count_is_answered(count in any::<i64>(), now in instant()) {
+    fn any_count_gets_a_result(count in any::<i64>(), now in instant()) {
         for length in [minutes(count), hours(count)].into_iter().flatten() {
             if let Ok(at) = deft_schedule::instant_after(now, length) {
                 prop_assert!(at > now);
@@ -169,7 +169,7 @@ proptest! {
 }
 
 #[test]
-fn long_and_huge_texts_are_answered() {
+fn long_texts_and_huge_numbers_get_a_result() {
     let zone = parse_zone("Europe/Berlin").expect("a zone");
     let texts = [
         "x".repeat(10_000),
@@ -190,7 +190,7 @@ fn long_and_huge_texts_are_answered() {
 }
 
 #[test]
-fn the_ends_of_time_are_answered() {
+fn the_smallest_and_largest_instants_get_a_result() {
     for name in ["UTC", "America/New_York", "Pacific/Apia", "Asia/Kathmandu"] {
         let zone = parse_zone(name).expect("a zone");
         for text in [

@@ -188,7 +188,7 @@ fn every_slot_of_two_years_has_exactly_one_row() {
 
 /// The simulation also gives each slot exactly one row, in chronological order.
 #[test]
-fn a_simulation_leaves_no_slot_out() {
+fn a_simulation_omits_no_slot() {
     let mut dice = Dice(7);
     let (from, to) = (at("2026-02-01T00:00Z"), at("2026-05-01T00:00Z"));
     let skills = skills(&mut dice, from);

@@ -20,7 +20,7 @@ const AUDIO: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Returns a result with one text.
-pub(crate) fn said(text: impl Into<String>) -> CallToolResponse {
+pub(crate) fn text_result(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text.into())]).into()
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn log(context: &RequestContext<RoleServer>) -> CallToolRespons
         send_line(context, LoggingLevel::Info, line).await;
         tokio::time::sleep(PAUSE).await;
     }
-    said("Logging test completed")
+    text_result("Logging test completed")
 }
 
 /// Sends a log message if the request asks for logs.
@@ -90,7 +90,7 @@ pub(crate) async fn log_if_wanted(context: &RequestContext<RoleServer>) -> CallT
     if let Some(level) = context.meta.log_level() {
         send_line(context, level, "logLevel was requested").await;
     }
-    said("Logging tool completed")
+    text_result("Logging tool completed")
 }
 
 pub(crate) async fn send_line(
@@ -113,7 +113,7 @@ pub(crate) async fn progress(context: &RequestContext<RoleServer>) -> CallToolRe
         }
         tokio::time::sleep(PAUSE).await;
     }
-    said("Progress test completed")
+    text_result("Progress test completed")
 }
 
 /// Waits for cancellation and writes its state to the file `note`. Reports to clients that asked for progress
@@ -130,7 +130,7 @@ pub(crate) async fn wait(
     }
     context.ct.cancelled().await;
     fs::write(note, "cancelled").unwrap();
-    Ok(said("cancelled"))
+    Ok(text_result("cancelled"))
 }
 
 /// Asks the client. If the call is cancelled or the client can no longer be asked, writes this to the file
@@ -148,7 +148,7 @@ pub(crate) async fn wait_for_answer(
     if answer.is_err() {
         fs::write(note, "given up").unwrap();
     }
-    Ok(answer?.map_or_else(|asks| asks, |answer| said(answer.to_string())))
+    Ok(answer?.map_or_else(|asks| asks, |answer| text_result(answer.to_string())))
 }
 
 fn note(arguments: &JsonObject) -> Result<&str, ErrorData> {

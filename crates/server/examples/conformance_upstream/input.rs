@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use super::ask::{ask, form, require, roots, sampling};
-use super::content::said;
+use super::content::text_result;
 
 type CallOutcome = Result<CallToolResponse, ErrorData>;
 
@@ -81,7 +81,7 @@ async fn sample(
             let text = said_by_model["text"]
                 .as_str()
                 .or_else(|| said_by_model[0]["text"].as_str());
-            said(format!("LLM response: {}", text.unwrap_or_default()))
+            text_result(format!("LLM response: {}", text.unwrap_or_default()))
         }
         Err(asks) => asks,
     })
@@ -116,7 +116,7 @@ async fn answer(
     Ok(match ask(context, responses, "form", request).await? {
         Ok(answer) => {
             let action = answer["action"].as_str().unwrap_or_default();
-            said(format!("action={action}, content={}", answer["content"]))
+            text_result(format!("action={action}, content={}", answer["content"]))
         }
         Err(asks) => asks,
     })
@@ -127,7 +127,7 @@ async fn list_roots(
     responses: Option<&InputResponses>,
 ) -> CallOutcome {
     Ok(match ask(context, responses, "roots", roots()).await? {
-        Ok(answer) => said(answer["roots"].to_string()),
+        Ok(answer) => text_result(answer["roots"].to_string()),
         Err(asks) => asks,
     })
 }
@@ -171,7 +171,7 @@ fn name(responses: Option<&InputResponses>) -> CallToolResponse {
     match response(responses, "user_name") {
         Some(answer) => {
             let name = answer["content"]["name"].as_str().unwrap_or("friend");
-            said(format!("Hello, {name}!"))
+            text_result(format!("Hello, {name}!"))
         }
         None => {
             let request = form("What is your name?", &text_field("name"), &["name"]);
@@ -184,7 +184,7 @@ fn capital(responses: Option<&InputResponses>) -> CallToolResponse {
     match response(responses, "capital_question") {
         Some(answer) => {
             let text = answer["content"]["text"].as_str().unwrap_or_default();
-            said(format!("Sampling response: {text}"))
+            text_result(format!("Sampling response: {text}"))
         }
         None => {
             let request = sampling("What is the capital of France?");
@@ -195,7 +195,7 @@ fn capital(responses: Option<&InputResponses>) -> CallToolResponse {
 
 fn client_roots(responses: Option<&InputResponses>) -> CallToolResponse {
     match response(responses, "client_roots") {
-        Some(answer) => said(format!("Client roots: {}", answer["roots"])),
+        Some(answer) => text_result(format!("Client roots: {}", answer["roots"])),
         None => require([("client_roots", roots())], None),
     }
 }
@@ -224,7 +224,7 @@ fn confirm(state: Option<&str>) -> CallOutcome {
         return Ok(require([("confirm", request)], Some(sealed("confirm"))));
     };
     opened(state)?;
-    Ok(said("Confirmed: state-ok"))
+    Ok(text_result("Confirmed: state-ok"))
 }
 
 fn gather(responses: Option<&InputResponses>, state: Option<&str>) -> CallOutcome {
@@ -234,7 +234,7 @@ fn gather(responses: Option<&InputResponses>, state: Option<&str>) -> CallOutcom
     let keys = ["user_name", "greeting", "client_roots"];
     let all = keys.iter().all(|key| response(responses, key).is_some());
     if all && state.is_some() {
-        return Ok(said("All inputs received"));
+        return Ok(text_result("All inputs received"));
     }
     let name = form("What is your name?", &text_field("name"), &["name"]);
     let requests = [
@@ -253,7 +253,7 @@ fn rounds(state: Option<&str>) -> CallOutcome {
     Ok(match state.map(opened).transpose()? {
         None => step("step1", "What is your name?", "name", "1"),
         Some("1") => step("step2", "What is your favorite color?", "color", "2"),
-        Some(_) => said("Multi-round flow complete"),
+        Some(_) => text_result("Multi-round flow complete"),
     })
 }
 
@@ -262,7 +262,7 @@ fn declared(
     context: &RequestContext<RoleServer>,
 ) -> CallToolResponse {
     if responses.is_some() {
-        return said("Capability-aware flow complete");
+        return text_result("Capability-aware flow complete");
     }
     let has = context.client_capabilities().unwrap_or_default();
     let name = || form("What is your name?", &text_field("name"), &["name"]);
@@ -271,7 +271,7 @@ fn declared(
         (true, true) => require([("user_name", name()), ("greeting", greeting())], None),
         (true, false) => require([("user_name", name())], None),
         (false, true) => require([("greeting", greeting())], None),
-        (false, false) => said("The client can be asked nothing"),
+        (false, false) => text_result("The client can be asked nothing"),
     }
 }
 
@@ -280,7 +280,7 @@ fn needs_sampling(context: &RequestContext<RoleServer>) -> CallOutcome {
         .client_capabilities()
         .is_some_and(|has| has.sampling.is_some())
     {
-        return Ok(said("Required capability declared"));
+        return Ok(text_result("Required capability declared"));
     }
     let required = ClientCapabilities::builder().enable_sampling().build();
     Err(ErrorData::missing_required_client_capability(required))

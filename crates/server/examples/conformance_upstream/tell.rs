@@ -9,7 +9,7 @@ use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use super::ask::{ask, form};
-use super::content::{said, send_line};
+use super::content::{send_line, text_result};
 
 /// Returns a sentence with the secret.
 fn sentence() -> String {
@@ -29,7 +29,7 @@ pub(crate) async fn tell(
 ) -> Result<CallToolResponse, ErrorData> {
     let told = sentence();
     match arguments.get("by").and_then(Value::as_str) {
-        Some("text") => Ok(said(told)),
+        Some("text") => Ok(text_result(told)),
         Some("structured") => {
             let value = json!({ "told": [&told], &told: 1 });
             Ok(CallToolResult::structured(value).into())
@@ -37,19 +37,19 @@ pub(crate) async fn tell(
         Some("failure") => Ok(CallToolResult::error(vec![ContentBlock::text(told)]).into()),
         Some("log") => {
             send_line(context, LoggingLevel::Error, &told).await;
-            Ok(said("told"))
+            Ok(text_result("told"))
         }
         Some("progress") => {
             if let Some(token) = context.meta.get_progress_token() {
                 let progress = ProgressNotificationParam::new(token, 1.0).with_message(told);
                 drop(context.peer.notify_progress(progress).await);
             }
-            Ok(said("told"))
+            Ok(text_result("told"))
         }
         Some("question") => {
             let question = form(&told, &json!({ "go": { "type": "boolean" } }), &["go"]);
             let answer = ask(context, None, "question", question).await?;
-            Ok(answer.map_or_else(|asks| asks, |_| said("told")))
+            Ok(answer.map_or_else(|asks| asks, |_| text_result("told")))
         }
         _ => Err(refusal()),
     }

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::ask::{form, required};
-use super::content::{self, IMAGE, said, text_resource};
+use super::content::{self, IMAGE, text_resource, text_result};
 use super::{input, lists, tell};
 
 /// A resource that changes as soon as a client subscribes to it.
@@ -72,7 +72,7 @@ impl Upstream {
                 _ => peer.notify_prompt_list_changed().await,
             });
         }
-        said(format!("{what} changed"))
+        text_result(format!("{what} changed"))
     }
 
     /// Announces a change of a resource.
@@ -86,7 +86,7 @@ impl Upstream {
                 drop(peer.notify_resource_updated(changed()).await);
             }
         }
-        said("touched")
+        text_result("touched")
     }
 }
 
@@ -143,7 +143,7 @@ impl ServerHandler for Upstream {
             "test_wait" => content::wait(&context, &arguments).await?,
             "test_wait_for_answer" => content::wait_for_answer(&context, &arguments).await?,
             "test_tell_secret" => tell::tell(&context, &arguments).await?,
-            "test_reconnection" => said("Reconnection test completed"),
+            "test_reconnection" => text_result("Reconnection test completed"),
             "test_trigger_tool_change" => self.announce("tools", &context.peer).await,
             "test_trigger_prompt_change" => self.announce("prompts", &context.peer).await,
             "test_touch" => {

@@ -32,10 +32,10 @@ use crate::{reply, revocation};
 const MAX_MESSAGE: usize = 64 * 1024;
 
 /// Timeout for sending a message.
-const SEND: Duration = Duration::from_secs(30);
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Maximum number of messages sent with one write.
-const AT_ONCE: usize = 64;
+const MAX_MESSAGES_PER_WRITE: usize = 64;
 
 /// Maximum number of characters of an id in the audit log.
 const MAX_ID_LEN: usize = 64;
@@ -276,7 +276,7 @@ impl Client {
         news: Done<News>,
     ) -> Result<(), SocketEnd> {
         in_time(socket.feed(message(news)?)).await?;
-        for _ in 1..AT_ONCE {
+        for _ in 1..MAX_MESSAGES_PER_WRITE {
             let Some(news) = self.subscription.next().now_or_never() else {
                 break;
             };
@@ -312,7 +312,7 @@ async fn send(socket: &mut WebSocket, message: Message) -> Result<(), SocketEnd>
 
 /// Waits for a send to complete; fails if the client does not accept it in time.
 async fn in_time(sending: impl Future<Output = Result<(), axum::Error>>) -> Result<(), SocketEnd> {
-    let sent = tokio::time::timeout(SEND, sending).await;
+    let sent = tokio::time::timeout(SEND_TIMEOUT, sending).await;
     match sent {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => Err(SocketEnd),

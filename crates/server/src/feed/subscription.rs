@@ -68,7 +68,7 @@ impl Subscription {
         loop {
             if let Some(event) = self.read.pop_front() {
                 self.last = event.seq;
-                if self.wants(&event) {
+                if self.is_selected(&event) {
                     return Ok(News::Event(event));
                 }
                 continue;
@@ -81,7 +81,7 @@ impl Subscription {
                 Ok(event) if event.seq <= self.last => {}
                 Ok(event) => {
                     self.last = event.seq;
-                    if self.wants(&event) {
+                    if self.is_selected(&event) {
                         return Ok(News::Event(event));
                     }
                 }
@@ -109,7 +109,7 @@ impl Subscription {
         Ok(())
     }
 
-    fn wants(&self, event: &FeedEvent) -> bool {
+    fn is_selected(&self, event: &FeedEvent) -> bool {
         let is = |wanted: &Option<String>, given: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == given)
         };

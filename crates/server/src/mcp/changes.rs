@@ -215,7 +215,7 @@ async fn watch_servers(changes: Weak<Changes>, app: Weak<App>) {
 }
 
 /// Ends the resource subscriptions of disconnected clients.
-async fn unfollow_gone(changes: &Changes, app: &App) {
+async fn unsubscribe_disconnected(changes: &Changes, app: &App) {
     for session in changes.remove_disconnected() {
         for (uri, server) in session.take_followed() {
             relay::unsubscribe(app, &server, &uri).await;
@@ -229,7 +229,7 @@ async fn watch_skills(changes: Weak<Changes>, look: Arc<Notify>, app: Arc<App>) 
             return;
         };
         let has_listeners = here.has_listeners();
-        unfollow_gone(&here, &app).await;
+        unsubscribe_disconnected(&here, &app).await;
         if !has_listeners {
             *here.known.lock() = None;
             drop(here);

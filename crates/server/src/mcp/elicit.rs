@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_answer_of_the_form_counts() {
+    fn only_answers_of_the_form_are_accepted() {
         for (response, expected) in [
             (
                 json!({"action": "accept", "content": {"answer": "yes"}}),

@@ -26,7 +26,7 @@ pub(super) mod types {
 }
 
 #[test]
-fn the_file_says_what_the_types_say() {
+fn the_file_matches_the_types() {
     stored_json_tests::check("src/mcp/schemas.json", &document(), 1);
 }
 

@@ -25,10 +25,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How long a client may be away before its session ends.
-const AWAY: Duration = Duration::from_hours(1);
+const ABSENCE_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// Interval between two looks for clients that are away.
-const PACE: Duration = Duration::from_mins(1);
+const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Maximum number of sessions at once.
 const MAX_SESSIONS: usize = 1_000;
@@ -110,7 +110,7 @@ impl Sessions {
     pub(super) async fn sweep(&self, stop: CancellationToken) {
         let sweep = async {
             loop {
-                tokio::time::sleep(PACE).await;
+                tokio::time::sleep(SWEEP_INTERVAL).await;
                 self.end_abandoned().await;
             }
         };
@@ -187,7 +187,7 @@ impl Sessions {
 
 impl ClientState {
     fn is_away(&self) -> bool {
-        self.open_streams == 0 && self.seen.elapsed() >= AWAY
+        self.open_streams == 0 && self.seen.elapsed() >= ABSENCE_TIMEOUT
     }
 }
 
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_session_lasts_as_long_as_its_call_and_ends_an_hour_later() {
+    async fn a_session_ends_an_hour_after_its_last_call() {
         let world = World::new(MAX_SESSIONS);
         let stop = CancellationToken::new();
         let (swept, until) = (Arc::clone(&world.sessions), stop.clone());
@@ -375,12 +375,15 @@ mod tests {
         let id = world.start().await.unwrap();
         let reply = world.call(&id).await;
         let read = to_bytes(reply.into_body(), usize::MAX);
-        let text = tokio::time::timeout(3 * AWAY, read).await.unwrap().unwrap();
+        let text = tokio::time::timeout(3 * ABSENCE_TIMEOUT, read)
+            .await
+            .unwrap()
+            .unwrap();
         let text = String::from_utf8(text.to_vec()).unwrap();
         assert!(text.contains("late"), "{text}");
-        tokio::time::sleep(AWAY.saturating_sub(PACE)).await;
+        tokio::time::sleep(ABSENCE_TIMEOUT.saturating_sub(SWEEP_INTERVAL)).await;
         assert!(world.has(&id).await);
-        tokio::time::sleep(3 * PACE).await;
+        tokio::time::sleep(3 * SWEEP_INTERVAL).await;
         assert!(!world.has(&id).await);
         assert!(world.sessions.clients.lock().is_empty());
         stop.cancel();
@@ -388,11 +391,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_client_that_is_away_longest_makes_room() {
+    async fn the_longest_absent_client_is_removed_first() {
         let world = World::new(2);
         let first = world.start().await.unwrap();
         let call = world.call(&first).await;
-        tokio::time::sleep(PACE).await;
+        tokio::time::sleep(SWEEP_INTERVAL).await;
         let second = world.start().await.unwrap();
         let third = world.start().await.unwrap();
         assert!(world.has(&first).await && world.has(&third).await);

@@ -26,7 +26,7 @@ const SKILL_MD: &str = "SKILL.md";
 const LENGTH: usize = 50;
 
 /// Time for which a list may be cached, in milliseconds. Changes are announced.
-const FRESH: u64 = 5_000;
+const CACHE_MILLIS: u64 = 5_000;
 
 /// Returns the server's declaration of this extension. Folders can be listed too (`directories.rs`).
 pub(super) fn extension() -> ExtensionCapabilities {
@@ -72,7 +72,7 @@ pub(super) fn result(document: &impl Serialize) -> Result<CustomResult, ErrorDat
 pub(super) fn head() -> ResultHead {
     ResultHead {
         result_type: "complete".to_owned(),
-        ttl_ms: FRESH,
+        ttl_ms: CACHE_MILLIS,
         cache_scope: "private".to_owned(),
     }
 }

@@ -87,7 +87,7 @@ async fn pass(time: Duration) {
 }
 
 #[test]
-fn a_call_whose_client_never_answers_is_given_up() {
+fn a_call_without_an_answer_of_its_client_times_out() {
     let folder = tempfile::tempdir().unwrap();
     home(folder.path());
     let note = folder.path().join("note");

@@ -161,7 +161,7 @@ mod tests {
     use crate::talk::fake::Fake;
 
     #[tokio::test]
-    async fn limits_stand_beside_what_was_used() {
+    async fn usage_is_shown_with_its_limit() {
         let limits = |tokens, usd| Allowance {
             tokens_per_day: tokens,
             usd_per_day: usd,

@@ -12,7 +12,7 @@ use rustix::mm::{Advice, madvise};
 use tokio::time::sleep;
 
 /// A daemon that has stored nothing for this long is idle.
-const QUIET: Duration = Duration::from_secs(3);
+const IDLE_AFTER: Duration = Duration::from_secs(3);
 
 /// How often pages are released while no run starts. Each time costs some hundred page faults, half a
 /// millisecond.
@@ -36,7 +36,7 @@ pub(super) async fn keep_small(engine: Engine) {
 async fn wait_for_quiet(engine: &Engine) {
     let mut seen = engine.store().version().await.ok();
     loop {
-        sleep(QUIET).await;
+        sleep(IDLE_AFTER).await;
         let now = engine.store().version().await.ok();
         if now == seen {
             return;
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_not_written_to_is_found() {
+    fn only_unmodified_pages_are_found() {
         let maps = "\
             55d0-55e0 r--p 00000000 fd:00 11 /opt/my deft\n\
             55e0-56f0 r-xp 00010000 fd:00 11 /opt/my deft\n\
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_goes_on_without_its_pages() {
+    fn the_program_runs_after_releasing_its_pages() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let program = std::env::current_exe().unwrap();
         let before: Vec<AddressRange> = clean(&maps, &program).collect();

@@ -28,7 +28,7 @@ const GOODBYE: &str = "deft works: schedules run and notices arrive. `hello-deft
 
 /// Stores the example skill if no daemon has run in this home yet. Returns whether this is the first start.
 pub(super) async fn store_hello(home: &Home, engine: &Engine) -> Done<bool> {
-    if !seed::was_never_up(home) {
+    if !seed::has_never_started(home) {
         return Ok(false);
     }
     match engine.library().store_skill(&record()?).await {

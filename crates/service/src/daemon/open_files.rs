@@ -6,7 +6,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The limit that deft asks for.
-const WANTED: u64 = 65_536;
+const WANTED_OPEN_FILES: u64 = 65_536;
 
 /// Raises the limit as far as the system allows, and returns it.
 pub(super) fn raise() -> usize {
@@ -28,7 +28,7 @@ fn raise_soft(limit: Rlimit) -> Rlimit {
     let allowed = limit.maximum.unwrap_or(u64::MAX);
     let current = limit.current.unwrap_or(u64::MAX);
     Rlimit {
-        current: Some(current.max(WANTED.min(allowed))),
+        current: Some(current.max(WANTED_OPEN_FILES.min(allowed))),
         maximum: limit.maximum,
     }
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_raised_within_what_the_system_allows() {
+    fn the_limit_is_raised_to_the_system_maximum() {
         for (current, maximum, wanted) in [
             (Some(1_024), Some(524_288), 65_536),
             (Some(1_024), Some(4_096), 4_096),

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use crate::{listener, tokens};
 
 /// How long before it expires a certificate should be renewed.
-const RENEW: SignedDuration = SignedDuration::from_hours(14 * 24);
+const RENEW_BEFORE_EXPIRY: SignedDuration = SignedDuration::from_hours(14 * 24);
 
 const HOW_TO_RENEW: &str = "renew it and replace the file in `server.tls_cert`; a running daemon uses the new one \
      immediately";
@@ -49,7 +49,7 @@ pub(super) fn check_certificate(home: &Home, now: Timestamp, found: &mut Finding
     if end <= now {
         let message = format!("the certificate of the API expired on {day}");
         found.note("server.certificate", message, HOW_TO_RENEW);
-    } else if end.duration_since(now) < RENEW {
+    } else if end.duration_since(now) < RENEW_BEFORE_EXPIRY {
         let message = format!("the certificate of the API expires on {day}");
         found.note("server.certificate", message, HOW_TO_RENEW);
     } else {

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_read_again_when_it_is_old_or_a_signature_is_wrong() {
+    fn a_secret_is_reread_if_old_or_after_a_wrong_signature() {
         let home = tempfile::tempdir().unwrap();
         let book = book(home.path());
         let hook = book.hook("a").unwrap();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_cannot_be_read_is_not_looked_up_for_each_delivery() {
+    fn an_unreadable_secret_is_not_read_for_each_delivery() {
         let home = tempfile::tempdir().unwrap();
         let book = book(home.path());
         let hook = book.hook("b").unwrap();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_looks_a_secret_up_and_holds_nothing_else() {
+    fn one_thread_reads_a_secret_without_blocking_others() {
         let home = tempfile::tempdir().unwrap();
         let book = book(home.path());
         let hook = book.hook("a").unwrap();

@@ -21,7 +21,7 @@ use crate::workspace::Workspace;
 use crate::{listener, runtime};
 
 /// The HTTP status of an accepted delivery.
-const TAKEN: u16 = 202;
+const ACCEPTED_STATUS: u16 = 202;
 
 /// The kind of the deliveries with which GitHub itself tests hooks.
 const PING: &str = "ping";
@@ -131,7 +131,7 @@ fn read_answer(name: &str, answer: &DeliveryAnswer) -> Done<HookReceipt> {
         );
         Failure::input("hook_refused", message).hint("does another program listen there?")
     };
-    if answer.status == TAKEN {
+    if answer.status == ACCEPTED_STATUS {
         return serde_json::from_slice(&answer.body).map_err(unreadable);
     }
     let problem: ProblemView = serde_json::from_slice(&answer.body).map_err(unreadable)?;

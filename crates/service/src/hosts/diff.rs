@@ -75,7 +75,7 @@ mod tests {
     use super::diff;
 
     #[test]
-    fn values_of_other_entries_are_left_out() {
+    fn values_of_other_entries_are_omitted() {
         let before = "{\n  \"mcpServers\": {\n    \"a\": {\"env\": {\"KEY\": \"sk-1\"}}\n  }\n}\n";
         let after = "{\n  \"mcpServers\": {\n    \"a\": {\"env\": {\"KEY\": \"sk-1\"}},\n    \"deft\": {}\n  }\n}\n";
         let shown = diff(before, after);

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn additions_of_the_person_stay() {
+    fn additions_of_the_person_are_kept() {
         let new = entry(
             HostClient::Cursor,
             "deft",

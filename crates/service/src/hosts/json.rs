@@ -142,7 +142,7 @@ impl<'a> Source<'a> {
         let key = Value::from(key);
         let inside = &self.text[object.open + 1..object.close];
         let last = object.members.last();
-        let comma = last.and_then(|last| self.comma_behind(last, object));
+        let comma = last.and_then(|last| self.trailing_comma(last, object));
         if let Some(last) = last.filter(|_| !inside.contains('\n')) {
             let (at, lead) = comma.map_or((last.value.end, ", "), |comma| (comma + 1, " "));
             return splice(self.text, at..at, &format!("{lead}{key}: {value}"));
@@ -207,7 +207,7 @@ impl<'a> Source<'a> {
     }
 
     /// Returns the offset of the comma after the last member, if any.
-    fn comma_behind(&self, last: &Member, object: &Braces) -> Option<usize> {
+    fn trailing_comma(&self, last: &Member, object: &Braces) -> Option<usize> {
         let found = self.bare[last.value.end..object.close].find(',')?;
         Some(last.value.end + found)
     }

@@ -141,7 +141,7 @@ fn yaml_keeps_comments_and_order() {
 }
 
 #[test]
-fn what_cannot_be_edited_is_refused_with_a_snippet() {
+fn uneditable_files_are_refused_with_a_snippet() {
     let entry = small();
     let refuse = |client, text| {
         let failure = source(client, text)
@@ -166,7 +166,7 @@ fn what_cannot_be_edited_is_refused_with_a_snippet() {
 }
 
 #[test]
-fn a_file_with_a_mistake_is_refused_with_its_place() {
+fn a_file_with_a_syntax_error_is_refused_with_its_location() {
     let refuse = |client, text| {
         let failure = source(client, text).find("deft").unwrap_err();
         (failure.code, failure.message)

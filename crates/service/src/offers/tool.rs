@@ -25,7 +25,7 @@ pub struct OfferedTool {
 const CATALOG: &str = "get_tool_catalog";
 
 /// Tools that only add things and change nothing that exists.
-const ADDING: [&str; 2] = ["memory_store_skill", "fact_save"];
+const ADDITIVE_TOOLS: [&str; 2] = ["memory_store_skill", "fact_save"];
 
 /// Tools that run a skill, an agent or any other tool, and so may have any effect. Each call of a client has a
 /// key of its own, so a repeated call runs again.
@@ -49,7 +49,7 @@ fn offer_tool(tool: ToolInfo) -> OfferedTool {
     let reads = given.read_only_hint == Some(true);
     let runs = RUNNING.contains(&tool.name.as_str());
     // The router does not know which tools are destructive, so writing tools count as destructive.
-    let destructive = !reads && !ADDING.contains(&tool.name.as_str());
+    let destructive = !reads && !ADDITIVE_TOOLS.contains(&tool.name.as_str());
     OfferedTool {
         description: tool.description,
         input_schema: SchemaDocument(Value::clone(&tool.input_schema)),

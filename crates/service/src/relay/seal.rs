@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_sealed_for_the_purpose_is_opened() {
+    fn only_text_sealed_for_the_purpose_is_opened() {
         let seal = Seal::default();
         let sealed = seal.close("a", "state").unwrap();
         assert_eq!(seal.open("a", &sealed), Some("state"));

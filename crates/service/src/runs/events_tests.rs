@@ -125,7 +125,7 @@ fn public_events_fit_the_schema() {
 }
 
 #[test]
-fn the_type_of_an_event_keeps_every_field_in_its_place() {
+fn typed_events_keep_the_order_of_fields() {
     let all = stored_events().into_iter().chain(stored_by_agents());
     for (seq, stored) in all.enumerate() {
         let event = show_event(seq, &stored);
@@ -137,7 +137,7 @@ fn the_type_of_an_event_keeps_every_field_in_its_place() {
 }
 
 #[test]
-fn what_is_no_event_does_not_fit() {
+fn invalid_events_do_not_fit_the_schema() {
     let validator = jsonschema::validator_for(&event_schema()).unwrap();
     let base = json!({"seq": 1, "at": "2026-11-15T12:00:00Z", "execution_id": "e", "skill": "s"});
     for (kind, fields) in [

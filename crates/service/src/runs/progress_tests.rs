@@ -54,7 +54,7 @@ fn a_failure_shows_how_it_is_handled() {
 }
 
 #[test]
-fn items_count_for_their_loop_once_they_are_over() {
+fn finished_items_count_for_their_loop() {
     let over = Some(("a".to_owned(), Change::ItemEnded));
     assert_eq!(read(&end_event("a[3]", &json!("tolerate"))), over);
     let retry = json!({"retry": {"at": "2026-11-15T12:00:00Z"}});

@@ -145,7 +145,7 @@ pub fn remaining_steps(app: &App, id: &str) -> Done<Vec<PlannedStep>> {
         let Some(known) = known.filter(|known| known.status != StepStatus::Error) else {
             continue;
         };
-        if known.status.is_over() {
+        if known.status.has_ended() {
             step.status = known.status;
             step.took = known.duration_ms.map(Duration::from_millis);
         }

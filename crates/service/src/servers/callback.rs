@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_address_with_the_state_ends_the_wait() {
+    async fn only_a_redirect_with_the_state_ends_the_wait() {
         let callback = Callback::listen(0).await.unwrap();
         let asking = async {
             for other in [
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_port_in_use_is_said() {
+    async fn a_port_in_use_is_reported() {
         let first = Callback::listen(0).await.unwrap();
         let port = first.listener.local_addr().unwrap().port();
         let failure = Callback::listen(port).await.err().unwrap();

@@ -50,7 +50,7 @@ fn texts(list: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn an_empty_machine_has_nothing() {
+fn an_empty_machine_has_no_candidates() {
     let folder = folder();
     assert!(find(&machine(folder.path())).is_empty());
     let homeless = Machine {
@@ -61,7 +61,7 @@ fn an_empty_machine_has_nothing() {
 }
 
 #[test]
-fn keys_are_found_by_their_variables_and_never_carried_along() {
+fn keys_are_found_by_their_variables_and_never_copied() {
     let folder = folder();
     let mut machine = machine(folder.path());
     set(&mut machine, "GOOGLE_API_KEY", "AIza-secret");
@@ -96,7 +96,7 @@ fn servers(known: &'static [(&'static str, ProviderKind)]) -> super::machine::Pr
 }
 
 #[test]
-fn model_servers_are_found_where_they_usually_are() {
+fn model_servers_are_found_at_their_default_ports() {
     let folder = folder();
     let found = |search: ModelSearch, host: Option<&str>| {
         let mut machine = machine(folder.path());
@@ -203,7 +203,7 @@ fn macos_keeps_its_files_in_the_library() {
 
 /// In the user's home, both places are the same folder.
 #[test]
-fn a_place_is_found_once() {
+fn a_folder_is_found_once() {
     let folder = folder();
     write(folder.path(), "user/.agents/skills/a/SKILL.md", "");
     let at_home = Machine {
@@ -238,7 +238,7 @@ fn preferences(
 }
 
 #[test]
-fn without_a_person_the_command_line_or_the_first_candidate_decides() {
+fn without_a_person_flags_or_the_first_candidate_are_used() {
     let folder = folder();
     let mut machine = machine(folder.path());
     set(&mut machine, "OPENAI_API_KEY", "sk-1");

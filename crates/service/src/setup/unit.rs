@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_quote_what_their_readers_would_split() {
+    fn units_quote_spaces_and_special_characters() {
         let (user, program) = (Path::new("/home/ada"), Path::new("/opt/my tools/deft"));
         let home = Some(Path::new("/srv/100%"));
         let unit = systemd(user, program, home);

@@ -1,7 +1,7 @@
 //! The difference between two texts, as a unified diff.
 
 /// Number of equal lines around a change.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// Maximum number of cells in the table for the search of equal lines; larger texts are replaced as a whole.
 const CELLS: usize = 4_000_000;
@@ -26,7 +26,7 @@ pub(super) fn unified_diff(old: &str, new: &str, old_name: &str, new_name: &str)
     let mut out = format!("--- {old_name}\n+++ {new_name}\n");
     let mut begin = *first;
     for pair in changes.windows(2) {
-        if pair[1] - pair[0] > 2 * AROUND {
+        if pair[1] - pair[0] > 2 * CONTEXT_LINES {
             hunk(&lines, begin, pair[0], &mut out);
             begin = pair[1];
         }
@@ -37,8 +37,8 @@ pub(super) fn unified_diff(old: &str, new: &str, old_name: &str, new_name: &str)
 
 /// Writes the lines from the first to the last change, with context lines.
 fn hunk(lines: &[Line<'_>], first: usize, last: usize, out: &mut String) {
-    let begin = first.saturating_sub(AROUND);
-    let end = (last + 1 + AROUND).min(lines.len());
+    let begin = first.saturating_sub(CONTEXT_LINES);
+    let end = (last + 1 + CONTEXT_LINES).min(lines.len());
     let of_old = |line: &&Line<'_>| !matches!(line, Line::New(_));
     let of_new = |line: &&Line<'_>| !matches!(line, Line::Old(_));
     let (before, shown) = (&lines[..begin], &lines[begin..end]);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn far_changes_are_apart_and_equal_texts_have_none() {
+    fn distant_changes_are_separate_and_equal_texts_have_no_diff() {
         let old: String = (1..=30).map(|n| format!("{n}\n")).collect();
         let new = old.replacen("2\n", "", 1).replace("29\n", "29\nx\n");
         let diff = unified_diff(&old, &new, "a", "b");

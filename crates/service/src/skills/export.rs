@@ -102,7 +102,7 @@ impl Export {
         for file in &mut self.files {
             file.path = folder.join(&file.path);
         }
-        check_apart(&self.files)?;
+        check_distinct_paths(&self.files)?;
         check_conflicts(&self.files, force)?;
         if !dry_run {
             self.files.iter().try_for_each(PlannedFile::write)?;
@@ -207,7 +207,7 @@ fn view(file: &PlannedFile) -> ExportedFile {
 
 /// Fails if two skills have the same path: in another dialect, names may become equal, and one file would be
 /// lost.
-fn check_apart(files: &[PlannedFile]) -> Done<()> {
+fn check_distinct_paths(files: &[PlannedFile]) -> Done<()> {
     let mut seen: HashMap<&Path, &[u8]> = HashMap::new();
     for file in files {
         let before = seen.insert(&file.path, &file.content);

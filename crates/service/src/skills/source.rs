@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_several_writers_with_the_same_text_before_them_wins() {
+    fn one_of_several_writers_of_the_same_version_wins() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("skills").join("greet.yaml");
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

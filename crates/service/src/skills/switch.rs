@@ -77,7 +77,7 @@ pub fn restore(workspace: &Workspace, name: &str) -> Done<ChangedSkill> {
 
 fn switch_result(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
     let row = row.map_err(|error| app::failure(&error))?;
-    let switched_off = switched_off(&app, &row);
+    let switched_off = find_disabled_tools(&app, &row);
     let mut missing_tools = missing_tools(&row, app.engine.router());
     missing_tools.retain(|tool| switched_off.iter().all(|off| off.tool != *tool));
     let switched = ChangedSkill {
@@ -90,7 +90,7 @@ fn switch_result(app: App, row: Result<SkillRow, Error>) -> Done<ChangedSkill> {
 }
 
 /// Returns the disabled tools that a skill requires or its steps call.
-fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
+fn find_disabled_tools(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     let library = app.engine.library();
     let pinned = app.block_on(library.find_pinned(&row.text.skill, &row.text.revision));
     let mut tools: BTreeSet<&str> = row.text.required_tools.iter().map(String::as_str).collect();
@@ -100,7 +100,7 @@ fn switched_off(app: &App, row: &SkillRow) -> Vec<SwitchedOffTool> {
     }
     let router = app.engine.router();
     let off = |tool: &str| {
-        let off = router.switched_off(tool)?;
+        let off = router.failure_if_disabled(tool)?;
         Some(SwitchedOffTool {
             tool: tool.to_owned(),
             message: off.message,

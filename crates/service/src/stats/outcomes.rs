@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_those_of_the_zone() {
+    fn days_begin_at_midnight_in_the_zone() {
         let count = |at: &str, outcome, runs| OutcomeCount {
             skill: "report".to_owned(),
             outcome,

@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_store_that_fails_or_never_answers_is_an_obstacle() {
+    async fn a_failing_or_hanging_store_is_not_ready() {
         let answers: [(Answer<'_, u64>, _); 3] = [
             (Box::pin(async { Ok(7) }), None),
             (

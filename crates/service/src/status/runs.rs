@@ -14,7 +14,7 @@ use crate::{runs, store};
 const MAX_RUNS: u32 = 5;
 
 /// Maximum age of failures to show.
-const RECENT: SignedDuration = SignedDuration::from_hours(24);
+const MAX_FAILURE_AGE: SignedDuration = SignedDuration::from_hours(24);
 
 /// Returns the newest active runs, and their total number.
 pub(super) fn active(app: &App) -> Done<(Vec<ActiveRun>, u64)> {
@@ -51,7 +51,7 @@ pub(super) fn failed_runs(app: &App, now: Timestamp) -> Done<(Vec<FailedRun>, u6
             Outcome::Interrupted,
             Outcome::Missed,
         ],
-        since: now.checked_sub(RECENT).ok(),
+        since: now.checked_sub(MAX_FAILURE_AGE).ok(),
         ..RunFilter::default()
     };
     let (rows, total) = read(app, filter)?;

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn files_stand_behind_the_message() {
+    fn attachments_follow_the_message() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, content: &[u8]| {
             std::fs::write(folder.path().join(name), content).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_attached_is_said() {
+    fn invalid_attachments_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         for (name, content, expected) in [
             (

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_in_the_document() {
+    fn calls_are_in_the_json_document() {
         let begun = |path: &str| Live::ToolBegun {
             tool: "ls".to_owned(),
             args: Object::from_iter([("path".to_owned(), json!(path))]),

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_read_back() {
+    fn a_cursor_round_trips() {
         let updated_at = Timestamp::from_microsecond(1_700_000_000_123_456).unwrap();
         let view = ConversationView {
             id: "cnv_1".to_owned(),

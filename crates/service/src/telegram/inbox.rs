@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_taken_is_there_after_a_restart() {
+    async fn accepted_updates_survive_a_restart() {
         let store: Arc<dyn Store> = Arc::new(Memory::new());
         let inbox = Inbox::open(Arc::clone(&store)).await.unwrap();
         assert_eq!(inbox.next("1"), 0);
@@ -285,7 +285,7 @@ mod tests {
 
     /// An update that could not be stored is not acknowledged.
     #[tokio::test]
-    async fn what_cannot_be_kept_is_not_taken() {
+    async fn updates_that_cannot_be_stored_are_not_confirmed() {
         let folder = tempfile::tempdir().unwrap();
         let (path, options) = (folder.path().join("db"), SqliteOptions::default());
         drop(Sqlite::open(&path, &options).unwrap());
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_kept_before_is_read() {
+    async fn the_previous_format_is_read() {
         let store: Arc<dyn Store> = Arc::new(Memory::new());
         let old = r#"[{"id": 8, "chat": "7", "text": "hello"}]"#;
         store.keep_setting(INBOX, old).await.unwrap();

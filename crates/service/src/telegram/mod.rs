@@ -190,7 +190,7 @@ impl Poll {
             let next = self.chats.next(self.client.bot());
             let updates = match self.client.updates(next, POLL).await {
                 Ok(updates) => {
-                    self.trouble.is_over();
+                    self.trouble.report_recovery();
                     updates
                 }
                 Err(refused) => {
@@ -292,7 +292,7 @@ impl PollBackoff {
         wait
     }
 
-    fn is_over(&mut self) {
+    fn report_recovery(&mut self) {
         if self.reported.take().is_some() {
             tracing::info!("receiving messages of the bot again");
         }

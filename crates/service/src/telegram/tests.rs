@@ -237,14 +237,14 @@ async fn messages_are_answered_once_and_strangers_never() {
     world.serve();
     assert_eq!(world.messages(1), pairs(&[("7", "you said: hello")]));
     world.wait_done(2).await;
-    let said = world.fake.said.lock().unwrap().clone();
-    assert_eq!(said.len(), 1);
+    let sent = world.fake.said.lock().unwrap().clone();
+    assert_eq!(sent.len(), 1);
     assert_eq!(
-        (said[0].channel.as_str(), said[0].key.as_deref()),
+        (sent[0].channel.as_str(), sent[0].key.as_deref()),
         ("telegram:7", Some("telegram:8304042211:2"))
     );
     assert_eq!(
-        said[0].conversation.as_deref(),
+        sent[0].conversation.as_deref(),
         Some("conv_old"),
         "one conversation per chat"
     );
@@ -276,14 +276,14 @@ async fn a_message_survives_a_crash() {
     world.serving.take().unwrap().abort();
     world.serve();
     assert_eq!(world.messages(1), pairs(&[("7", "you said: slow")]));
-    let said = world.fake.said.lock().unwrap().clone();
-    assert_eq!(said[0].key, said[1].key);
+    let sent = world.fake.said.lock().unwrap().clone();
+    assert_eq!(sent[0].key, sent[1].key);
     world.wait_done(1).await;
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chats_do_not_wait_for_each_other_and_messages_of_one_do() {
+async fn messages_wait_only_for_earlier_ones_of_their_chat() {
     let mut world = world();
     world.fake.then([FakeAction::Wait], "first");
     world.serve();
@@ -349,7 +349,7 @@ async fn a_question_is_answered_by_a_button_or_a_word() {
 
 /// The question was asked by a process that no longer exists.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_button_of_an_earlier_process_still_counts() {
+async fn a_button_of_an_earlier_process_is_accepted() {
     let mut world = world();
     world.serve();
     world.api.press(7, 55, "yes apr_1");
@@ -411,13 +411,13 @@ async fn commands_are_answered_at_once() {
     world.messages(7);
     world.api.write(7, "fresh");
     assert_eq!(world.messages(8)[7].1, "you said: fresh");
-    let said = world.fake.said.lock().unwrap().clone();
+    let sent_messages = world.fake.said.lock().unwrap().clone();
     assert_eq!(
         world.fake.texts(),
         ["think", "fresh"],
         "what waited was stopped too"
     );
-    assert_eq!(said[1].conversation, None);
+    assert_eq!(sent_messages[1].conversation, None);
     world.end().await;
 }
 
@@ -464,7 +464,7 @@ async fn trouble_passes() {
 
 /// A run that waits is checked again, and its answer arrives when it is ready.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_waits_comes_later() {
+async fn an_answer_after_a_question_arrives_later() {
     let mut world = world();
     // It waits, and then another process works on it.
     for status in [RunStatus::Waiting, RunStatus::Waiting, RunStatus::Running] {
@@ -483,7 +483,7 @@ async fn an_answer_that_waits_comes_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_are_followed() {
+async fn changed_settings_are_applied() {
     let mut world = world();
     world.serve();
     world.api.write(9, "early");

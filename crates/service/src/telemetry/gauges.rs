@@ -13,7 +13,7 @@ use jiff::Timestamp;
 const ROWS: u32 = 500;
 
 /// A skill is late if its slot passed longer ago than this.
-const GRACE: Duration = Duration::from_mins(1);
+const LATE_AFTER: Duration = Duration::from_mins(1);
 
 /// The states of a scheduled skill.
 const STATES: [&str; 5] = ["new", "up", "late", "down", "paused"];
@@ -107,7 +107,10 @@ async fn read_skills(registry: &Registry, engine: &Engine, now: Timestamp) {
 
 fn state(row: &SkillRow, now: Timestamp) -> &'static str {
     let standing = &row.standing;
-    let is_late = |next: Timestamp| next.saturating_add(GRACE).is_ok_and(|latest| latest < now);
+    let is_late = |next: Timestamp| {
+        next.saturating_add(LATE_AFTER)
+            .is_ok_and(|latest| latest < now)
+    };
     match (standing.disabled, row.timeline.next_at) {
         (Some(DisabledReason::Failures), _) => "down",
         (Some(_), _) => "paused",

@@ -101,7 +101,11 @@ impl Metrics {
                 () = stop.cancelled() => is_over = true,
             }
             // A last export reports the end of the daemon, but must not delay it.
-            let limit = if is_over { LAST } else { Duration::MAX };
+            let limit = if is_over {
+                LAST_EXPORT_TIMEOUT
+            } else {
+                Duration::MAX
+            };
             drop(tokio::time::timeout(limit, self.export_once(&receiving)).await);
         }
     }
@@ -211,4 +215,4 @@ impl Metrics {
 }
 
 /// Timeout of the last export.
-const LAST: Duration = Duration::from_secs(2);
+const LAST_EXPORT_TIMEOUT: Duration = Duration::from_secs(2);

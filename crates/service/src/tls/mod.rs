@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_count_and_broken_ones_do_not() {
+    fn new_files_are_used_and_broken_ones_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (pair(), pair());
         let book = TlsReloader::open(files(folder.path(), &one.cert, &one.key)).unwrap();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_certificate_is_read() {
+    fn the_expiry_of_a_certificate_is_read() {
         for (year, text) in [
             (2031, "2031-06-01T00:00:00Z"),
             (2061, "2061-06-01T00:00:00Z"),

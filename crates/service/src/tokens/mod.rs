@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_made_once_and_belongs_to_its_owner() {
+    fn a_token_is_created_once_in_a_private_file() {
         let home = tempfile::tempdir().unwrap();
         let first = owner_token(home.path()).unwrap();
         assert_eq!(owner_token(home.path()).unwrap(), first);
@@ -239,14 +239,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_token_is_refused() {
+    fn an_invalid_token_file_is_refused() {
         let home = tempfile::tempdir().unwrap();
         fs::write(token_file(home.path()), "short\n").unwrap();
         assert_eq!(owner_token(home.path()).unwrap_err().code, "bad_token_file");
     }
 
     #[test]
-    fn edits_at_the_same_time_do_not_undo_each_other() {
+    fn concurrent_edits_are_all_kept() {
         let home = tempfile::tempdir().unwrap();
         let workspace = Workspace::for_test(home.path());
         std::thread::scope(|scope| {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_stored_as_hashes_and_end_at_once() {
+    fn tokens_are_stored_as_hashes_and_revoked_at_once() {
         let home = tempfile::tempdir().unwrap();
         let workspace = Workspace::for_test(home.path());
         let book = TokenBook::open(home.path()).unwrap();

@@ -72,7 +72,7 @@ pub async fn list(workspace: &Workspace, query: &ToolQuery) -> Done<WithWarnings
         )
     };
     let mut tools = opened.router.list();
-    tools.retain(|tool| is_wanted(tool, query));
+    tools.retain(|tool| matches_query(tool, query));
     tools.truncate(query.limit.unwrap_or(usize::MAX));
     let list = ToolList {
         tools: tools.iter().map(summary).collect(),
@@ -128,7 +128,7 @@ pub fn list_live(app: &App, workspace: &Workspace, query: &ToolQuery) -> Done<To
     }
     let router = app.engine.router();
     let mut tools = router.list();
-    tools.retain(|tool| is_wanted(tool, query));
+    tools.retain(|tool| matches_query(tool, query));
     Ok(ToolList {
         tools: tools.iter().map(summary).collect(),
         disabled: disabled_tools(router, query),
@@ -185,7 +185,7 @@ pub(crate) fn no_such_server(name: &str, home: &Home) -> Failure {
     Failure::input("no_such_server", format!("unknown server `{name}`")).hint(hint)
 }
 
-fn is_wanted(tool: &ToolInfo, query: &ToolQuery) -> bool {
+fn matches_query(tool: &ToolInfo, query: &ToolQuery) -> bool {
     let text = format!("{} {}", tool.full_name(), tool.description).to_lowercase();
     let mut words = query.words.iter();
     words.all(|word| text.contains(&word.to_lowercase()))
@@ -250,7 +250,7 @@ fn find(router: &Router, name: &str) -> Done<ToolInfo> {
         |message: String, hint: String| Err(Failure::input("no_such_tool", message).hint(hint));
     let found = router.find(name);
     if !matches!(found, ToolLookup::Tool(_) | ToolLookup::Ambiguous(_))
-        && let Some(off) = router.switched_off(name)
+        && let Some(off) = router.failure_if_disabled(name)
     {
         return unknown(off.message, off.hint.unwrap_or_default());
     }

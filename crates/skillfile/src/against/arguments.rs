@@ -13,7 +13,7 @@ use crate::span::Span;
 use crate::yaml::Node;
 
 /// Arguments that deft adds automatically (S0.44).
-const FILLED_IN: [&str; 3] = ["chat_id", "chatId", "chat"];
+const FILLED_IN_ARGUMENTS: [&str; 3] = ["chat_id", "chatId", "chat"];
 
 impl Check<'_> {
     pub(super) fn arguments(&mut self, step: &Step, tool: &str, args: &Value) {
@@ -52,7 +52,9 @@ impl Check<'_> {
         }
         let required = schema.get("required").and_then(Value::as_array);
         let required = required.into_iter().flatten().filter_map(Value::as_str);
-        for name in required.filter(|name| !args.contains_key(*name) && !FILLED_IN.contains(name)) {
+        for name in
+            required.filter(|name| !args.contains_key(*name) && !FILLED_IN_ARGUMENTS.contains(name))
+        {
             let span = self.key(step, "tool");
             let message = format!("`{tool}` needs the argument `{name}`");
             self.sink

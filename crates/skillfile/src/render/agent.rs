@@ -60,7 +60,7 @@ mod tests {
     use crate::{Document, FileLocation, Moment, Profile, parse};
 
     #[test]
-    fn an_agent_reads_back_as_it_was() {
+    fn an_agent_round_trips() {
         let mut given = Agent::new("code-reviewer");
         given.description = Some("Reviews: code, <example>\"x\"</example>".to_owned());
         given.allow_skills = true;

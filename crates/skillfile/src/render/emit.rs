@@ -10,12 +10,12 @@ pub(super) fn mapping(object: &Object, indent: usize, out: &mut String) {
         pad(indent, out);
         out.push_str(&scalar(key));
         out.push(':');
-        value_behind(value, indent, out);
+        value_after_key(value, indent, out);
     }
 }
 
 /// Writes a value after a key or a dash, with its line break.
-fn value_behind(value: &Value, indent: usize, out: &mut String) {
+fn value_after_key(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::Object(object) if !object.is_empty() => {
             out.push('\n');
@@ -49,7 +49,7 @@ fn sequence(items: &[Value], indent: usize, out: &mut String) {
             | Value::Number(_)
             | Value::String(_)
             | Value::Array(_)
-            | Value::Object(_)) => value_behind(other, indent, out),
+            | Value::Object(_)) => value_after_key(other, indent, out),
         }
     }
 }

@@ -60,7 +60,7 @@ fn plan(body: &Body) -> Option<Vec<Value>> {
             };
             // Several plain calls without data flow would be parsed as instructions.
             calls
-                .filter(|calls| calls.len() == 1 || calls.iter().any(stays))
+                .filter(|calls| calls.len() == 1 || calls.iter().any(requires_workflow))
                 .filter(|_| **workflow == bare)
         }
     }
@@ -90,7 +90,7 @@ fn call(id: &str, kind: &StepKind) -> Option<Object> {
 }
 
 /// Whether a planned call requires a workflow.
-fn stays(call: &Value) -> bool {
+fn requires_workflow(call: &Value) -> bool {
     call.get("on_error").is_some() || call.get("timeout").is_some() || flows(call)
 }
 

@@ -54,8 +54,8 @@ fn advise_heal(drafts: &[Draft<'_>], mentions: &Mentions<'_>, policy: &Policy, s
     let bare = |at: usize, draft: &Draft<'_>| {
         is_outside(&draft.step)
             && draft.step.heal.is_empty()
-            && !mentions.is_looked_at(draft, at, "condition")
-            && !mentions.is_remedy(draft, at)
+            && !mentions.is_read_later(draft, at, "condition")
+            && !mentions.is_heal_block_step(draft, at)
     };
     let steps = drafts
         .iter()
@@ -104,7 +104,7 @@ fn advise_step_id(draft: &Draft<'_>, sink: &mut Sink) {
 
 fn advise_on_error(draft: &Draft<'_>, at: usize, mentions: &Mentions<'_>, sink: &mut Sink) {
     let tolerated = draft.step.on_error == OnError::Continue;
-    if tolerated && !mentions.is_seen(draft, at) && !mentions.is_remedy(draft, at) {
+    if tolerated && !mentions.is_seen(draft, at) && !mentions.is_heal_block_step(draft, at) {
         let message = format!(
             "a failure of `{}` is ignored and no later step looks at it",
             draft.step.id

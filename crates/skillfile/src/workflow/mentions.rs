@@ -41,7 +41,7 @@ impl<'a> Mentions<'a> {
     }
 
     /// Returns whether `key` of a later step mentions the value of the step at `at`.
-    pub(super) fn is_looked_at(&self, draft: &Draft<'_>, at: usize, key: &'static str) -> bool {
+    pub(super) fn is_read_later(&self, draft: &Draft<'_>, at: usize, key: &'static str) -> bool {
         let mut names = draft.names();
         names.any(|name| self.last.get(&(key, name)).is_some_and(|last| *last > at))
     }
@@ -49,12 +49,12 @@ impl<'a> Mentions<'a> {
     /// Returns whether a later step or the outputs mention the value of the step at `at`.
     pub(super) fn is_seen(&self, draft: &Draft<'_>, at: usize) -> bool {
         draft.names().any(|name| self.outputs.contains(name))
-            || keys().any(|key| self.is_looked_at(draft, at, key))
+            || keys().any(|key| self.is_read_later(draft, at, key))
     }
 
     /// Returns whether a step is the fix or the retry of an auto-heal block (S3.21): its condition reads the
     /// value of an earlier step that checked a tolerated failure.
-    pub(super) fn is_remedy(&self, draft: &Draft<'_>, at: usize) -> bool {
+    pub(super) fn is_heal_block_step(&self, draft: &Draft<'_>, at: usize) -> bool {
         let condition = draft.map.get("condition").into_iter();
         condition
             .flat_map(words)

@@ -57,7 +57,7 @@ impl Scope<'_> {
     /// templates and conditions evaluate it to None.
     fn check_members(&self, node: &Node, at: usize, names: &Names, sink: &mut Sink) {
         let skippable =
-            |name: &&str| self.may_be_skipped(name) && !self.is_looked_at(Some(at), name);
+            |name: &&str| self.may_be_skipped(name) && !self.is_tested_by_condition(Some(at), name);
         let mut names = names
             .free()
             .map(|(name, _)| name)
@@ -138,7 +138,7 @@ impl Scope<'_> {
         } else {
             self.may_be_skipped(name).then_some("its step was skipped")
         };
-        let Some(why) = why.filter(|_| !self.is_looked_at(at, name)) else {
+        let Some(why) = why.filter(|_| !self.is_tested_by_condition(at, name)) else {
             return;
         };
         let span = Places::new(self.file, node).span(&used.span);
@@ -148,7 +148,7 @@ impl Scope<'_> {
     }
 
     /// Whether the condition of a step mentions a name, so that the step may not run without its value.
-    fn is_looked_at(&self, at: Option<usize>, name: &str) -> bool {
+    fn is_tested_by_condition(&self, at: Option<usize>, name: &str) -> bool {
         let condition = at.and_then(|at| self.drafts[at].step.condition.as_deref());
         condition.is_some_and(|condition| reads(condition, name))
     }

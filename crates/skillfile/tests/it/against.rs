@@ -89,7 +89,7 @@ fn tools_arguments_and_skills_are_known_or_reported() {
 
 /// A server that never listed its tools may have any tool; unknown skills are not reported either.
 #[test]
-fn nothing_is_said_about_what_is_not_known() {
+fn unknown_servers_cause_no_findings() {
     assert_eq!(found(FILE, &Surroundings::default()), Vec::<String>::new());
     let some = Surroundings {
         complete: false,
@@ -112,7 +112,7 @@ fn nothing_is_said_about_what_is_not_known() {
 }
 
 #[test]
-fn pages_name_skills_that_exist() {
+fn unknown_skills_in_pages_are_reported() {
     let text = "Use `email.send --to x`, not `email.sned` or `email.md`, nor `other.thing`.\n";
     let found = check_page(text, &known(), None);
     let found: Vec<_> = found
@@ -130,7 +130,7 @@ fn pages_name_skills_that_exist() {
 
 /// The index of a domain names its skills, also in a table, and also if the domain has no such skill (S2.7).
 #[test]
-fn an_index_names_pages_that_exist() {
+fn unknown_pages_in_an_index_are_reported() {
     let text = "| Skill | What |\n|---|---|\n| notes.add | Adds |\n| email.send | Sends |\n\nTry `notes.add --text x`, `notes.find`, notes.none.\n";
     let found = check_page(text, &known(), Some("notes"));
     let found: Vec<_> = found.iter().map(|one| one.message.as_str()).collect();
@@ -139,7 +139,7 @@ fn an_index_names_pages_that_exist() {
 }
 
 #[test]
-fn a_skill_says_which_skills_it_runs() {
+fn called_skills_are_listed() {
     let text = "name: demo\ndescription: d\nsteps:\n  - {id: a_one, skill: x}\n  - {id: b_one, skill: \"{{ a_one }}\"}\n";
     let parsed = parse_at("demo.yaml", text.as_bytes(), Profile::Deft);
     let Some(Document::Skill(skill)) = parsed.document else {

@@ -60,7 +60,7 @@ fn properties_equal_the_reference() {
 }
 
 #[test]
-fn places_are_in_the_file() {
+fn positions_are_inside_the_file() {
     for case in cases() {
         for profile in [Profile::AgentSkills, Profile::Deft] {
             let parsed = parse_at(&case.path, case.content.as_bytes(), profile);
@@ -75,7 +75,7 @@ fn places_are_in_the_file() {
 
 /// A plain `null` is a text for the reference and null for deft; this is the only difference.
 #[test]
-fn what_the_reference_reads_is_loaded() {
+fn files_accepted_by_the_reference_load() {
     for case in cases().filter(|case| case.properties["description"].is_string()) {
         let description = case.properties["description"].as_str().unwrap_or("");
         if matches!(description, "~" | "null" | "Null" | "NULL") {

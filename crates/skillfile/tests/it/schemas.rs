@@ -124,7 +124,7 @@ fn frontmatter(text: &str) -> Option<&str> {
 }
 
 #[test]
-fn what_loads_in_silence_is_taken() {
+fn files_without_findings_match_the_schema() {
     let (workflow, skill) = (schema(Schema::Workflow), schema(Schema::Skill));
     let mut taken = 0;
     for (path, case) in support::cases() {
@@ -152,7 +152,7 @@ fn what_loads_in_silence_is_taken() {
 
 /// The examples of the documentation: code blocks with `skill=` and a path after the language.
 #[test]
-fn examples_are_taken() {
+fn examples_match_the_schema() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/skill-format.md");
     let page = std::fs::read_to_string(path).unwrap();
     let mut examples = 0;
@@ -174,7 +174,7 @@ fn examples_are_taken() {
 }
 
 #[test]
-fn what_is_written_is_taken() {
+fn rendered_skills_match_the_schema() {
     let skill_schema = schema(Schema::Skill);
     for (path, case) in support::cases() {
         let Some(Document::Skill(skill)) = case.parse().document else {
@@ -190,20 +190,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn written_skills_are_taken(skill in strategies::agentskills()) {
+    fn generated_skills_match_the_schema(skill in strategies::agentskills()) {
         let text = render::agentskills(&skill);
         let found = value(frontmatter(&text).unwrap());
         prop_assert_eq!(misfit(&schema(Schema::Skill), &found, ""), None, "{}", text);
     }
 
     #[test]
-    fn written_workflows_are_taken(skill in strategies::workflow()) {
+    fn generated_workflows_match_the_schema(skill in strategies::workflow()) {
         let text = render::workflow(&skill).unwrap();
         prop_assert_eq!(misfit(&schema(Schema::Workflow), &value(&text), ""), None, "{}", text);
     }
 
     #[test]
-    fn written_records_are_taken(skill in strategies::record()) {
+    fn generated_records_match_the_schema(skill in strategies::record()) {
         let record = render::record(&skill).unwrap();
         prop_assert_eq!(misfit(&schema(Schema::Record), &record, ""), None, "{}", record);
     }
@@ -245,7 +245,7 @@ const REFUSED: &[&str] = &[
 ];
 
 #[test]
-fn what_is_refused_is_refused() {
+fn refused_files_do_not_match_the_schema() {
     let workflow = schema(Schema::Workflow);
     for rest in REFUSED {
         let absent = ["name", "description"].into_iter();
@@ -263,7 +263,7 @@ fn what_is_refused_is_refused() {
 
 /// deft accepts these spellings, although they are unusual.
 #[test]
-fn other_spellings_are_taken() {
+fn other_spellings_match_the_schema() {
     let workflow = schema(Schema::Workflow);
     let types = "int float bool list dict str text map date any".split(' ');
     let inputs: Vec<String> = types
@@ -302,7 +302,7 @@ steps: [{{id: a, tool: b, args: null, on_error: null, depends_on: null, loop: "{
 
 /// Agents that load without diagnostics are accepted; those with an invalid key or value are not.
 #[test]
-fn agents_are_taken_as_they_are_loaded() {
+fn loaded_agents_match_the_schema() {
     let schema = schema(Schema::Agent);
     let mut verdicts = Vec::new();
     for (path, case) in support::cases() {

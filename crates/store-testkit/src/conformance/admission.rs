@@ -15,7 +15,7 @@ fn keyed_admission(run: &str) -> Admission {
     }
 }
 
-pub(super) async fn a_key_is_one_run_for_ever(store: &dyn Store) {
+pub(super) async fn a_key_belongs_to_one_run_permanently(store: &dyn Store) {
     let first = admit(store, keyed_admission("r1")).await;
     let again = store.admit(keyed_admission("r2")).await.unwrap();
     assert_eq!(again, AdmissionResult::Existing(first));
@@ -109,7 +109,7 @@ pub(super) async fn queue_waits_its_turn(store: &dyn Store) {
 
 /// Events for a later driver are stored only if the run has no driver. Runs that a newer one replaces get
 /// its closing events.
-pub(super) async fn events_aside_and_at_the_close(store: &dyn Store) {
+pub(super) async fn aside_and_closing_events_are_stored(store: &dyn Store) {
     let with = |run: &str| Admission {
         aside: vec![event(&format!("aside of {run}"))],
         closing: vec![event(&format!("closing of {run}"))],
@@ -160,13 +160,13 @@ pub(super) async fn cancel_other_ends_or_asks(store: &dyn Store) {
     assert_eq!(next(store, 12).await.as_deref(), Some("r5"));
 }
 
-pub(super) async fn allow_does_not_look(store: &dyn Store) {
+pub(super) async fn overlap_allow_starts_at_once(store: &dyn Store) {
     start(store, "r1", "a").await;
     admit(store, admission("r2", "a")).await;
     assert_eq!(next(store, 10).await.as_deref(), Some("r2"));
 }
 
-pub(super) async fn a_first_claim_brings_its_batch(store: &dyn Store) {
+pub(super) async fn a_first_claim_stores_its_batch(store: &dyn Store) {
     let mut first = admission("r1", "a");
     first.claim = Some(first_claim(events(&["started", "called"])));
     let AdmissionResult::New {
@@ -225,7 +225,7 @@ pub(super) async fn a_first_claim_over_the_limit_is_queued(store: &dyn Store) {
     }
 }
 
-pub(super) async fn a_first_claim_waits_its_turn_too(store: &dyn Store) {
+pub(super) async fn a_first_claim_waits_for_earlier_runs(store: &dyn Store) {
     admit(store, admission("r1", "a")).await;
     let mut second = overlapping_admission("r2", "a", Overlap::Queue);
     second.claim = Some(first_claim(Batch::default()));

@@ -36,7 +36,7 @@ pub(super) async fn an_empty_batch_is_fine(store: &dyn Store) {
     assert_eq!((answer.first_seq, answer.cancel_by), (0, None));
 }
 
-pub(super) async fn a_finish_is_kept_whole(store: &dyn Store) {
+pub(super) async fn a_finish_stores_every_column(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     append(store, &lease, success(9)).await;
     let run = row(store, "r1").await;
@@ -97,7 +97,7 @@ pub(super) async fn a_failed_entry_leaves_others_intact(store: &dyn Store) {
     assert_eq!(store.approvals(true).await.unwrap(), []);
 }
 
-pub(super) async fn a_failed_batch_leaves_nothing(store: &dyn Store) {
+pub(super) async fn a_failed_batch_stores_nothing(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     append(store, &lease, ask("p", Batch::default())).await;
     let mut bad = ask("p", success(9));

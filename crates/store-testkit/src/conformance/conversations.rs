@@ -142,7 +142,7 @@ pub(super) async fn messages_are_numbered_without_gaps(store: &dyn Store) {
     assert_eq!(store.messages("c9", 0, 9).await.unwrap(), Vec::new());
 }
 
-pub(super) async fn messages_come_with_the_batch(store: &dyn Store) {
+pub(super) async fn messages_are_stored_with_the_batch(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     let lease = start(store, "r1", "a").await;
     append(store, &lease, say("c1", 0, &["one", "two"])).await;
@@ -161,7 +161,7 @@ pub(super) async fn messages_come_with_the_batch(store: &dyn Store) {
     assert_eq!(texts(store, "c1").await, ["one", "two"]);
 }
 
-pub(super) async fn nothing_is_said_twice(store: &dyn Store) {
+pub(super) async fn no_message_is_stored_twice(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     open(store, "c2", "cli", 2).await;
     let lease = start(store, "r1", "a").await;
@@ -183,7 +183,7 @@ pub(super) async fn nothing_is_said_twice(store: &dyn Store) {
     assert_eq!(one(store, "c1").await.run, Some(id("r2")));
 }
 
-pub(super) async fn a_failed_batch_says_nothing(store: &dyn Store) {
+pub(super) async fn a_failed_batch_adds_no_messages(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     let lease = start(store, "r1", "a").await;
     let other = start(store, "r2", "a").await;
@@ -203,7 +203,7 @@ pub(super) async fn a_failed_batch_says_nothing(store: &dyn Store) {
 }
 
 /// Messages of several writers are ordered by commit.
-pub(super) async fn many_may_speak_at_once(store: &dyn Store) {
+pub(super) async fn many_runs_can_add_messages_concurrently(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     let mut leases = Vec::new();
     for n in 0..10 {
@@ -224,7 +224,7 @@ pub(super) async fn many_may_speak_at_once(store: &dyn Store) {
     }
 }
 
-pub(super) async fn the_last_one_spoken_in_is_listed_first(store: &dyn Store) {
+pub(super) async fn the_last_used_conversation_is_listed_first(store: &dyn Store) {
     for (id, channel) in [("c1", "cli"), ("c2", "telegram:7"), ("c3", "cli")] {
         open(store, id, channel, 1).await;
     }
@@ -336,7 +336,7 @@ pub(super) async fn words_are_found(store: &dyn Store) {
     assert_eq!(hits, [wanted]);
 }
 
-pub(super) async fn a_conversation_can_be_put_away(store: &dyn Store) {
+pub(super) async fn a_conversation_can_be_archived(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     open(store, "c2", "cli", 2).await;
     let away = store.archive_conversation("c2", Some(at(9))).await;
@@ -359,7 +359,7 @@ pub(super) async fn a_conversation_can_be_put_away(store: &dyn Store) {
     assert_eq!((row.title.as_str(), row.updated_at), ("b", at(2)));
 }
 
-pub(super) async fn the_end_of_a_conversation_can_be_cut(store: &dyn Store) {
+pub(super) async fn the_last_messages_of_a_conversation_can_be_cut(store: &dyn Store) {
     open(store, "c1", "cli", 1).await;
     let first = start(store, "r1", "a").await;
     append(store, &first, say("c1", 0, &["old words", "old answer"])).await;
@@ -422,7 +422,7 @@ pub(super) async fn conversations_outlive_their_runs(store: &dyn Store) {
 /// Messages of an admission are stored with it, together with their conversation, whether the run is driven
 /// or queued. An admission that finds an existing run adds no message, and the run does not add its message
 /// again at its end.
-pub(super) async fn messages_come_with_the_admission(store: &dyn Store) {
+pub(super) async fn messages_are_stored_with_the_admission(store: &dyn Store) {
     let with = |run: &str, text: &str| Admission {
         key: Some(format!("key of {run}")),
         writes: vec![

@@ -62,14 +62,14 @@ pub(super) async fn cancel_asks_the_driver(store: &dyn Store) {
     assert_eq!(claimed.run.cancel_by.as_deref(), Some("ann"));
 }
 
-pub(super) async fn a_cancelled_run_does_not_park_past_it(store: &dyn Store) {
+pub(super) async fn a_cancelled_run_does_not_park(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     store.cancel(&id("r1"), "ann", at(20)).await.unwrap();
     append(store, &lease, park(Some(at(500)))).await;
     assert_eq!(next(store, 21).await.as_deref(), Some("r1"));
 }
 
-pub(super) async fn the_first_who_cancels_is_named(store: &dyn Store) {
+pub(super) async fn the_first_canceller_is_stored(store: &dyn Store) {
     start(store, "r1", "a").await;
     store.cancel(&id("r1"), "ann", at(20)).await.unwrap();
     store.cancel(&id("r1"), "bob", at(21)).await.unwrap();
@@ -100,7 +100,7 @@ pub(super) async fn reopen_makes_due_again(store: &dyn Store) {
     assert_eq!(row(store, "r1").await.finish_ordinal, 2);
 }
 
-pub(super) async fn reopen_queues_behind_others(store: &dyn Store) {
+pub(super) async fn reopen_queues_after_other_runs(store: &dyn Store) {
     let mut first = overlapping_admission("r1", "a", Overlap::Queue);
     first.claim = Some(first_claim(success(2)));
     admit(store, first).await;
@@ -113,7 +113,7 @@ pub(super) async fn reopen_queues_behind_others(store: &dyn Store) {
     assert_eq!(next(store, 12).await.as_deref(), Some("r1"));
 }
 
-pub(super) async fn reopen_refuses_what_is_not_over(store: &dyn Store) {
+pub(super) async fn reopen_refuses_unfinished_runs(store: &dyn Store) {
     let unknown = store.reopen(&id("r1"), event("resumed")).await.unwrap();
     assert_eq!(unknown, None);
     let mut first = admission("r1", "a");

@@ -7,7 +7,7 @@ use super::support::{
 };
 use deft_store::{Admission, Claim, Error, Store};
 
-pub(super) async fn the_oldest_goes_first(store: &dyn Store) {
+pub(super) async fn the_oldest_run_is_claimed_first(store: &dyn Store) {
     for run in ["r5", "b3", "a3", "r4"] {
         admit(store, admission(run, "a")).await;
     }
@@ -48,7 +48,7 @@ pub(super) async fn a_parked_run_is_due_at_its_time(store: &dyn Store) {
     assert_eq!(claimed.events.len(), 1);
 }
 
-pub(super) async fn the_limit_of_a_skill_holds(store: &dyn Store) {
+pub(super) async fn the_limit_of_a_skill_is_enforced(store: &dyn Store) {
     let limited = |run, skill| Admission {
         skill_limit: Some(2),
         ..admission(run, skill)
@@ -70,7 +70,7 @@ pub(super) async fn the_limit_of_a_skill_holds(store: &dyn Store) {
     assert_eq!(next(store, 12).await.as_deref(), Some("r3"));
 }
 
-pub(super) async fn the_limit_of_all_holds(store: &dyn Store) {
+pub(super) async fn the_limit_of_all_runs_is_enforced(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     admit(store, admission("r2", "b")).await;
     let limited = || Claim {
@@ -100,7 +100,7 @@ pub(super) async fn parked_runs_do_not_count(store: &dyn Store) {
     );
 }
 
-pub(super) async fn only_means_this_one_or_none(store: &dyn Store) {
+pub(super) async fn a_claim_of_one_run_takes_no_other(store: &dyn Store) {
     admit(store, admission("r1", "a")).await;
     admit(store, admission("r2", "a")).await;
     let only = |run| Claim {
@@ -115,7 +115,7 @@ pub(super) async fn only_means_this_one_or_none(store: &dyn Store) {
     assert_eq!(store.claim(only("r2")).await.unwrap(), None);
 }
 
-pub(super) async fn a_stale_lease_is_fenced_off(store: &dyn Store) {
+pub(super) async fn a_stale_lease_is_fenced(store: &dyn Store) {
     let old = start(store, "r1", "a").await;
     let fenced = Error::Fenced {
         run: "r1".to_owned(),
@@ -148,7 +148,7 @@ pub(super) async fn a_stale_lease_is_fenced_off(store: &dyn Store) {
     );
 }
 
-pub(super) async fn release_takes_from_the_dead_and_the_late(store: &dyn Store) {
+pub(super) async fn release_frees_runs_of_dead_and_late_owners(store: &dyn Store) {
     for run in ["r1", "r2", "r3"] {
         admit(store, admission(run, "a")).await;
     }
@@ -171,7 +171,7 @@ pub(super) async fn release_takes_from_the_dead_and_the_late(store: &dyn Store) 
     assert_eq!(next(store, 80).await.as_deref(), Some("r1"));
 }
 
-pub(super) async fn renew_extends_and_tells(store: &dyn Store) {
+pub(super) async fn renew_extends_leases_and_returns_cancelled_runs(store: &dyn Store) {
     for run in ["r1", "r2", "r3"] {
         admit(store, admission(run, "a")).await;
     }
@@ -193,7 +193,7 @@ pub(super) async fn renew_extends_and_tells(store: &dyn Store) {
     );
 }
 
-pub(super) async fn owners_are_those_who_drive(store: &dyn Store) {
+pub(super) async fn owners_are_the_processes_with_leases(store: &dyn Store) {
     assert_eq!(store.owners().await.unwrap(), Vec::<String>::new());
     for run in ["r1", "r2", "r3", "r4"] {
         admit(store, admission(run, "a")).await;

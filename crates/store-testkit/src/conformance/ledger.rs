@@ -193,7 +193,7 @@ pub(super) async fn a_scope_named_twice_counts_once(store: &dyn Store) {
     assert_eq!(tokens(store).await, are(&[("s", 40, 0)]));
 }
 
-pub(super) async fn what_was_spent_takes_the_place(store: &dyn Store) {
+pub(super) async fn spending_replaces_its_reservation(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let scopes = [free("all@1"), free("run:r1")];
     grant(store, &lease, want("k1", 100, &scopes)).await;
@@ -234,7 +234,7 @@ pub(super) async fn more_than_was_reserved_is_counted_in_full(store: &dyn Store)
     assert_eq!(refusal.spent_tokens, 120);
 }
 
-pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
+pub(super) async fn a_call_without_an_answer_releases_its_reservation(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let other = start(store, "r2", "a").await;
     for (lease, key) in [(&lease, "k1"), (&lease, "k2"), (&other, "k1")] {
@@ -255,7 +255,7 @@ pub(super) async fn a_call_without_an_answer_gives_back(store: &dyn Store) {
 }
 
 /// A reservation ends when the run parks, finishes, or is taken over from a dead process.
-pub(super) async fn what_is_reserved_ends_with_the_lease(store: &dyn Store) {
+pub(super) async fn reservations_end_with_the_lease(store: &dyn Store) {
     let other = start(store, "r0", "a").await;
     grant(store, &other, want("k", 1, &[free("s")])).await;
     let lease = start(store, "r1", "b").await;
@@ -361,7 +361,7 @@ pub(super) async fn a_failed_batch_spends_nothing(store: &dyn Store) {
 }
 
 /// The driver of a run reacts to a cancel request, so its reservations stay.
-pub(super) async fn a_wish_to_stop_keeps_what_is_reserved(store: &dyn Store) {
+pub(super) async fn a_cancel_request_keeps_reservations(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     grant(store, &lease, want("k1", 10, &[free("s")])).await;
     let closing = vec![event("over")];
@@ -461,7 +461,7 @@ pub(super) async fn usage_is_kept_in_buckets(store: &dyn Store) {
     assert_eq!(since("mai", 0).await, []);
 }
 
-pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store) {
+pub(super) async fn old_spending_is_deleted(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     for (key, second, scopes) in [("k1", 5, ["all@1", "long"]), ("k2", 900, ["all@2", "long"])] {
         let spend = Spend {
@@ -484,7 +484,7 @@ pub(super) async fn what_was_spent_is_forgotten_when_it_is_old(store: &dyn Store
     assert_eq!(tokens(store).await, wanted);
 }
 
-pub(super) async fn what_was_spent_outlives_the_run(store: &dyn Store) {
+pub(super) async fn spending_is_kept_after_its_run(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     record_spend(store, &lease, spend("k1", 4, &["s"])).await;
     append(store, &lease, success(9)).await;

@@ -28,7 +28,7 @@ async fn take(store: &dyn Store, second: i64) -> Vec<String> {
         .collect()
 }
 
-pub(super) async fn a_notice_comes_with_the_end(store: &dyn Store) {
+pub(super) async fn a_notice_is_stored_with_the_end(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let told = || Write::Notice {
         key: "done".to_owned(),
@@ -55,13 +55,13 @@ pub(super) async fn a_notice_comes_with_the_end(store: &dyn Store) {
     assert_eq!(store.notices(filter).await.unwrap(), notices);
 }
 
-pub(super) async fn a_key_is_told_once(store: &dyn Store) {
+pub(super) async fn a_notice_key_is_stored_once(store: &dyn Store) {
     assert!(store.add_notice(notice("k", 1)).await.unwrap());
     assert!(!store.add_notice(notice("k", 2)).await.unwrap());
     assert_eq!(all(store).await.len(), 1);
 }
 
-pub(super) async fn a_taken_notice_is_nobody_elses_for_a_while(store: &dyn Store) {
+pub(super) async fn a_claimed_notice_is_not_claimed_again(store: &dyn Store) {
     store.add_notice(notice("b", 2)).await.unwrap();
     store.add_notice(notice("a", 5)).await.unwrap();
     assert_eq!(store.next_notice().await.unwrap(), Some(at(2)));
@@ -73,7 +73,7 @@ pub(super) async fn a_taken_notice_is_nobody_elses_for_a_while(store: &dyn Store
     assert_eq!(all(store).await[0].attempts, 2);
 }
 
-pub(super) async fn a_sent_notice_is_over(store: &dyn Store) {
+pub(super) async fn a_sent_notice_is_finished(store: &dyn Store) {
     store.add_notice(notice("k", 1)).await.unwrap();
     let taken = store.take_notices(at(1), at(60), 1).await.unwrap();
     let sent = NoticeEnd::Sent {
@@ -84,14 +84,14 @@ pub(super) async fn a_sent_notice_is_over(store: &dyn Store) {
         error: "late".to_owned(),
     };
     store.end_notice(taken[0].id, late, at(4)).await.unwrap();
-    let told = all(store).await.remove(0);
-    assert_eq!((told.status, told.try_at), (NoticeStatus::Sent, None));
-    assert_eq!(told.receipt.as_deref(), Some("message 7"));
-    assert_eq!((told.error, told.ended_at), (None, Some(at(3))));
+    let latest = all(store).await.remove(0);
+    assert_eq!((latest.status, latest.try_at), (NoticeStatus::Sent, None));
+    assert_eq!(latest.receipt.as_deref(), Some("message 7"));
+    assert_eq!((latest.error, latest.ended_at), (None, Some(at(3))));
     assert_eq!(store.next_notice().await.unwrap(), None);
 }
 
-pub(super) async fn a_failed_notice_is_tried_again_or_given_up(store: &dyn Store) {
+pub(super) async fn a_failed_notice_is_retried_up_to_a_limit(store: &dyn Store) {
     store.add_notice(notice("k", 1)).await.unwrap();
     let id = store.take_notices(at(1), at(60), 1).await.unwrap()[0].id;
     let again = NoticeEnd::Again {
@@ -105,16 +105,16 @@ pub(super) async fn a_failed_notice_is_tried_again_or_given_up(store: &dyn Store
         error: "gone".to_owned(),
     };
     store.end_notice(id, dead, at(31)).await.unwrap();
-    let told = all(store).await.remove(0);
-    assert_eq!((told.status, told.attempts), (NoticeStatus::Dead, 2));
-    assert_eq!(told.error.as_deref(), Some("gone"));
+    let latest = all(store).await.remove(0);
+    assert_eq!((latest.status, latest.attempts), (NoticeStatus::Dead, 2));
+    assert_eq!(latest.error.as_deref(), Some("gone"));
     assert_eq!(take(store, 900).await, Vec::<String>::new());
     assert_eq!(store.retry_notices(Some(id + 1), at(40)).await.unwrap(), 0);
     assert_eq!(store.retry_notices(None, at(40)).await.unwrap(), 1);
     assert_eq!(take(store, 40).await, ["k"]);
 }
 
-pub(super) async fn a_try_that_could_not_begin_counts_for_none(store: &dyn Store) {
+pub(super) async fn a_try_that_could_not_start_is_not_counted(store: &dyn Store) {
     store.add_notice(notice("k", 1)).await.unwrap();
     let later = |second| NoticeEnd::Later {
         at: at(second),
@@ -128,19 +128,24 @@ pub(super) async fn a_try_that_could_not_begin_counts_for_none(store: &dyn Store
             .end_notice(taken[0].id, later(second + 29), at(second + 1))
             .await
             .unwrap();
-        let told = all(store).await.remove(0);
+        let latest = all(store).await.remove(0);
         assert_eq!(
-            (told.status, told.attempts, told.try_at, told.ended_at),
+            (
+                latest.status,
+                latest.attempts,
+                latest.try_at,
+                latest.ended_at
+            ),
             (NoticeStatus::Queued, 0, Some(at(second + 29)), None)
         );
-        assert_eq!(told.error.as_deref(), Some("the server is down"));
+        assert_eq!(latest.error.as_deref(), Some("the server is down"));
     }
     let id = all(store).await[0].id;
     store.end_notice(id, later(99), at(60)).await.unwrap();
     assert_eq!(all(store).await[0].attempts, 0, "never less than none");
 }
 
-pub(super) async fn parts_that_arrived_are_remembered(store: &dyn Store) {
+pub(super) async fn delivered_parts_are_stored(store: &dyn Store) {
     store.add_notice(notice("k", 1)).await.unwrap();
     let taken = async |second| {
         let taken = store.take_notices(at(second), at(second + 60), 1).await;
@@ -208,7 +213,7 @@ pub(super) async fn facts_are_found(store: &dyn Store) {
     assert_eq!(texts(nobody).await, Vec::<String>::new());
 }
 
-pub(super) async fn facts_are_forgotten_for_good(store: &dyn Store) {
+pub(super) async fn facts_are_deleted_permanently(store: &dyn Store) {
     let fact = |text: &str| NewFact {
         agent_id: "orchestrator".to_owned(),
         category: "general".to_owned(),

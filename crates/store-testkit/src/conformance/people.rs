@@ -30,7 +30,7 @@ pub(super) async fn an_answer_wakes_the_run(store: &dyn Store) {
     assert_eq!(store.approvals(true).await.unwrap(), [wanted]);
 }
 
-pub(super) async fn the_first_answer_counts(store: &dyn Store) {
+pub(super) async fn the_first_answer_is_kept(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     append(store, &lease, ask("p1", park(Some(at(500))))).await;
     let all = (0..10).map(|n| store.decide("p1", decision(&format!("p{n}"), 30)));
@@ -64,7 +64,7 @@ pub(super) async fn an_early_answer_is_not_lost(store: &dyn Store) {
 }
 
 /// A driver that claims the run after the answer has read it, so its next park is not cut short.
-pub(super) async fn an_answer_seen_is_not_told_again(store: &dyn Store) {
+pub(super) async fn a_seen_answer_wakes_no_later_park(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     append(store, &lease, ask("p1", Batch::default())).await;
     store.decide("p1", decision("ann", 30)).await.unwrap();
@@ -100,7 +100,7 @@ fn grant(id: &str, skill: &str) -> Grant {
     }
 }
 
-pub(super) async fn a_grant_can_be_taken_back(store: &dyn Store) {
+pub(super) async fn a_grant_can_be_revoked(store: &dyn Store) {
     for (id, skill) in [("g1", "a"), ("g2", "b"), ("g3", "a")] {
         store.grant(grant(id, skill)).await.unwrap();
     }

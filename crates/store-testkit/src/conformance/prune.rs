@@ -32,7 +32,7 @@ async fn finish_run(store: &dyn Store, run: Admission, second: i64) {
     admit(store, run).await;
 }
 
-pub(super) async fn only_what_is_over_and_old_goes(store: &dyn Store) {
+pub(super) async fn only_old_finished_runs_are_pruned(store: &dyn Store) {
     finish_run(store, admission("r1", "a"), 10).await;
     finish_run(store, admission("r2", "a"), 20).await;
     let waits = start(store, "r3", "a").await;
@@ -113,7 +113,7 @@ pub(super) async fn keys_and_slots_stay_taken(store: &dyn Store) {
     assert_eq!(names(store).await, ["r6"]);
 }
 
-pub(super) async fn it_goes_in_pieces_and_can_only_count(store: &dyn Store) {
+pub(super) async fn pruning_works_in_batches_and_can_only_count(store: &dyn Store) {
     for n in 1..=5 {
         finish_run(store, admission(&format!("r{n}"), "a"), n).await;
     }
@@ -133,7 +133,7 @@ pub(super) async fn it_goes_in_pieces_and_can_only_count(store: &dyn Store) {
     }
 }
 
-pub(super) async fn results_go_when_they_are_too_old(store: &dyn Store) {
+pub(super) async fn old_results_are_deleted(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let result = |key: &str, expires| Write::Cache {
         key: key.to_owned(),

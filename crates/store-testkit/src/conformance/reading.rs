@@ -64,7 +64,7 @@ pub(super) async fn runs_are_read_in_pages(store: &dyn Store) {
     assert_eq!(names(&page(None).await), ["r4"]);
 }
 
-pub(super) async fn late_runs_are_counted_while_they_are_driven(store: &dyn Store) {
+pub(super) async fn late_runs_are_counted_while_they_run(store: &dyn Store) {
     let count = async || {
         let late = SignedDuration::from_secs(90);
         store.late_running(late).await.unwrap()
@@ -175,7 +175,7 @@ pub(super) async fn events_are_read_in_pages(store: &dyn Store) {
     assert_eq!(store.events(Some(&id("r9")), 0, 9).await.unwrap(), []);
 }
 
-pub(super) async fn runs_that_paused_are_told_apart(store: &dyn Store) {
+pub(super) async fn paused_runs_are_distinguished(store: &dyn Store) {
     for (run, kind) in ["ended", "asked", "recovered", "resumed"]
         .iter()
         .enumerate()

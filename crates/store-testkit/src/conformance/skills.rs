@@ -108,7 +108,7 @@ pub(super) async fn a_skill_is_read_as_it_was_stored(store: &dyn Store) {
     assert_eq!(content.as_deref(), Some(r#"{"name":"a"}"#));
 }
 
-pub(super) async fn a_name_is_one_skill(store: &dyn Store) {
+pub(super) async fn a_name_belongs_to_one_skill(store: &dyn Store) {
     let first = put(store, skill("a", None)).await;
     let again = store.put_skills(vec![skill("a", None)]).await.unwrap();
     assert_eq!(again, [PutResult::Refused(Some(Box::new(first.clone())))]);
@@ -119,7 +119,7 @@ pub(super) async fn a_name_is_one_skill(store: &dyn Store) {
     assert_eq!(refused, [PutResult::Refused(Some(Box::new(first)))]);
 }
 
-pub(super) async fn a_new_content_takes_the_place_of_the_old(store: &dyn Store) {
+pub(super) async fn a_new_content_replaces_the_old(store: &dyn Store) {
     let old = put(store, skill("a", Some(at(60)))).await;
     let mut new = skill("b", Some(at(90)));
     new.replaces = Some((old.id, old.version));
@@ -138,7 +138,7 @@ pub(super) async fn a_new_content_takes_the_place_of_the_old(store: &dyn Store) 
     assert!(fresh.id > old.id, "a number is not used twice");
 }
 
-pub(super) async fn due_is_what_has_come_and_fires(store: &dyn Store) {
+pub(super) async fn due_skills_are_enabled_and_past_their_slot(store: &dyn Store) {
     let late = put(store, skill("late", Some(at(20)))).await;
     let soon = put(store, skill("soon", Some(at(10)))).await;
     put(store, skill("never", None)).await;
@@ -154,7 +154,7 @@ pub(super) async fn due_is_what_has_come_and_fires(store: &dyn Store) {
     assert_eq!(later, [late]);
 }
 
-pub(super) async fn a_slot_brings_one_run(store: &dyn Store) {
+pub(super) async fn a_slot_starts_one_run(store: &dyn Store) {
     let skill = put(store, skill("a", Some(at(60)))).await;
     let fire = |run: &str| {
         let mut new = admission(run, "a");
@@ -176,7 +176,7 @@ pub(super) async fn a_slot_brings_one_run(store: &dyn Store) {
     assert_eq!(standing(store, skill.id).await.version, skill.version);
 }
 
-pub(super) async fn a_slot_that_was_decided_before_a_rest_is_decided_anew(store: &dyn Store) {
+pub(super) async fn a_slot_decided_before_a_backoff_is_decided_again(store: &dyn Store) {
     let read = put(store, skill("a", Some(at(60)))).await;
     let mut rests = change(1);
     rests.standing.backoff_until = Some(at(300));
@@ -196,7 +196,7 @@ pub(super) async fn a_slot_that_was_decided_before_a_rest_is_decided_anew(store:
     assert_eq!(passed, [false, true]);
 }
 
-pub(super) async fn a_disabled_skill_does_not_move(store: &dyn Store) {
+pub(super) async fn a_disabled_skill_keeps_its_next_slot(store: &dyn Store) {
     let mut off = skill("a", Some(at(60)));
     off.standing.disabled = Some(DisabledReason::User);
     let off = put(store, off).await;
@@ -205,7 +205,7 @@ pub(super) async fn a_disabled_skill_does_not_move(store: &dyn Store) {
     assert_eq!(standing(store, off.id).await, off);
 }
 
-pub(super) async fn passed_slots_are_rows(store: &dyn Store) {
+pub(super) async fn passed_slots_are_stored_as_rows(store: &dyn Store) {
     let skill = put(store, skill("a", Some(at(60)))).await;
     let mut wide = step(&skill, 60, Some(300));
     wide.passed = vec![missed_slots("m1", 60, 240, 4)];
@@ -237,9 +237,9 @@ pub(super) async fn the_last_slot_ends_a_skill_unless_it_runs(store: &dyn Store)
     assert_eq!(store.pass_slots(twice).await.unwrap(), [true, false]);
     let why = standing(store, gone.id).await.standing.disabled;
     assert_eq!(why, Some(DisabledReason::OneShotDone));
-    let told = store.notices(NoticeFilter::default()).await.unwrap();
-    let told: Vec<_> = told.iter().map(|row| row.key.as_str()).collect();
-    assert_eq!(told, ["m1 failure"]);
+    let notices = store.notices(NoticeFilter::default()).await.unwrap();
+    let notices: Vec<_> = notices.iter().map(|row| row.key.as_str()).collect();
+    assert_eq!(notices, ["m1 failure"]);
 
     let runs = put(store, once("runs")).await;
     let mut fire = admission("r1", "runs");
@@ -295,7 +295,7 @@ fn change(streak: u32) -> SkillChange {
     }
 }
 
-pub(super) async fn an_end_changes_the_skill_with_it(store: &dyn Store) {
+pub(super) async fn the_end_of_a_run_changes_its_skill(store: &dyn Store) {
     let skill = put(store, skill("a", Some(at(60)))).await;
     let lease = super::support::start(store, "r1", "a").await;
     let after = |version| SkillUpdate {
@@ -326,7 +326,7 @@ pub(super) async fn the_end_of_a_deleted_skill_is_stored(store: &dyn Store) {
     assert_eq!(row(store, "r1").await.outcome, Some(Outcome::Error));
 }
 
-pub(super) async fn a_change_counts_once(store: &dyn Store) {
+pub(super) async fn a_change_is_applied_once(store: &dyn Store) {
     let skill = put(store, skill("a", Some(at(60)))).await;
     let mut new = change(2);
     new.timeline = Some(SchedulePosition {
@@ -424,7 +424,7 @@ pub(super) async fn skills_are_listed_by_name(store: &dyn Store) {
     }
 }
 
-pub(super) async fn waiting_runs_are_woken_by_what_they_wait_for(store: &dyn Store) {
+pub(super) async fn waiting_runs_are_woken_by_their_reason(store: &dyn Store) {
     let lease = super::support::start(store, "r1", "a").await;
     let park = Batch {
         events: vec![event("blocked")],

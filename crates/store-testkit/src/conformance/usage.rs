@@ -29,7 +29,7 @@ fn with(write: Write, batch: Batch) -> Batch {
 }
 
 /// The row and the result of the last batch both include the calls of that batch.
-pub(super) async fn a_row_says_what_its_run_spent(store: &dyn Store) {
+pub(super) async fn a_row_has_the_usage_of_its_run(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let first = with(call(&lease, "k1", 100_000, 3), Batch::default());
     assert_eq!(append(store, &lease, first).await.usage, None);
@@ -47,7 +47,7 @@ pub(super) async fn a_row_says_what_its_run_spent(store: &dyn Store) {
 }
 
 /// The row of a run that is cancelled without a driver has the usage too.
-pub(super) async fn a_cancelled_run_says_it_too(store: &dyn Store) {
+pub(super) async fn a_cancelled_run_stores_its_usage(store: &dyn Store) {
     for run in ["r1", "r2"] {
         let lease = start(store, run, run).await;
         let spent = with(call(&lease, "k", 1, 1), park(None));
@@ -63,7 +63,7 @@ pub(super) async fn a_cancelled_run_says_it_too(store: &dyn Store) {
     assert_eq!(row(store, "r2").await.usage.as_deref(), Some(expected));
 }
 
-pub(super) async fn a_run_that_goes_on_counts_on(store: &dyn Store) {
+pub(super) async fn a_resumed_run_adds_to_its_usage(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     append(store, &lease, with(call(&lease, "k1", 10, 1), success(9))).await;
     let reopened = store.reopen(&id("r1"), event("resumed")).await.unwrap();

@@ -45,7 +45,7 @@ pub(super) fn apply(
     if let RunState::Finish(finish) = &batch.then
         && let Some(aftermath) = &finish.aftermath
     {
-        skills::aftermath(db, aftermath)?;
+        skills::apply_skill_update(db, aftermath)?;
     }
     let first_seq = insert_all(db, n, &batch.events)?;
     write_all(db, n, &batch.writes)?;

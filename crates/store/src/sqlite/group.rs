@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_leaves_a_connection_that_is_not_idle() {
+    fn a_panic_leaves_a_busy_connection() {
         let db = Connection::open_in_memory().unwrap();
         let connection =
             WriteConnection::new(db, PathBuf::new(), &SqliteOptions::default(), None).unwrap();

@@ -228,7 +228,7 @@ fn update(db: &Connection, id: i64, version: u64, change: &SkillChange) -> Resul
 }
 
 /// Applies the change that the end of a run makes to its skill.
-pub(super) fn aftermath(db: &Connection, after: &SkillUpdate) -> Result<(), Fault> {
+pub(super) fn apply_skill_update(db: &Connection, after: &SkillUpdate) -> Result<(), Fault> {
     if update(db, after.id, after.version, &after.change)? {
         return Ok(());
     }

@@ -30,11 +30,11 @@ use crate::{Answer, Error};
 const GROUP: usize = 256;
 
 /// How long no entry must have arrived before a long log is copied.
-const QUIET: Duration = Duration::from_millis(50);
+const QUIET_PERIOD: Duration = Duration::from_millis(50);
 
 /// A log that is this many times longer than configured is copied even while entries wait, because readers
 /// have to search all of it.
-const TOO_LONG: u32 = 4;
+const MAX_LOG_FACTOR: u32 = 4;
 
 /// Handle to the writer thread.
 pub(super) struct Writer {
@@ -228,7 +228,7 @@ impl Shared {
         if !long {
             return entries.recv().ok();
         }
-        match entries.recv_timeout(QUIET) {
+        match entries.recv_timeout(QUIET_PERIOD) {
             Err(RecvTimeoutError::Timeout) => {
                 self.connection()?.copy_log();
                 entries.recv().ok()
@@ -253,7 +253,7 @@ impl Shared {
             self.had_company.store(group.len() > 1, Ordering::Relaxed);
             let failed = connection.write(&mut group).err();
             self.count(failed.is_none());
-            if connection.log_exceeds(TOO_LONG) {
+            if connection.log_exceeds(MAX_LOG_FACTOR) {
                 connection.copy_log();
             }
             drop(connection);

@@ -15,7 +15,7 @@ async fn sqlite_keeps_the_rules() {
 
 /// On a multi-threaded runtime, a caller without other waiters commits on its own thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn sqlite_keeps_the_rules_on_the_thread_that_asks() {
+async fn sqlite_keeps_the_rules_on_the_calling_thread() {
     sqlite().await;
 }
 

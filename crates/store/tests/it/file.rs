@@ -20,7 +20,7 @@ fn refusal(path: &Path) -> Error {
 }
 
 #[tokio::test]
-async fn everything_is_there_after_reopening() {
+async fn everything_is_stored_after_reopening() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let store = open(&path);
@@ -41,7 +41,7 @@ async fn everything_is_there_after_reopening() {
 
 /// The index of words is in tables that no other table refers to.
 #[tokio::test]
-async fn words_are_found_after_reopening_and_by_who_only_reads() {
+async fn words_are_found_after_reopening_and_by_read_only_stores() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let store = open(&path);
@@ -87,7 +87,7 @@ async fn words_are_found_after_reopening_and_by_who_only_reads() {
 
 /// Reads next to a log that another connection has open, and without any log.
 #[tokio::test]
-async fn a_store_can_be_opened_only_to_be_read() {
+async fn a_store_can_be_opened_read_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a #1%.db");
     let options = SqliteOptions::default();
@@ -106,7 +106,7 @@ async fn a_store_can_be_opened_only_to_be_read() {
 }
 
 #[tokio::test]
-async fn dropping_the_store_writes_what_was_handed_over() {
+async fn dropping_the_store_writes_pending_entries() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let store = open(&path);
@@ -119,7 +119,7 @@ async fn dropping_the_store_writes_what_was_handed_over() {
 }
 
 #[tokio::test]
-async fn numbers_of_deleted_events_are_not_given_again() {
+async fn numbers_of_deleted_events_are_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let store = open(&path);
@@ -168,17 +168,17 @@ async fn long_log(folder: &Path) {
 }
 
 #[tokio::test]
-async fn a_log_that_is_too_long_is_copied_at_once() {
+async fn a_long_log_is_checkpointed_at_once() {
     long_log(tempfile::tempdir().unwrap().path()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_is_copied_by_the_thread_that_commits_itself() {
+async fn a_log_is_checkpointed_by_the_committing_thread() {
     long_log(tempfile::tempdir().unwrap().path()).await;
 }
 
 #[tokio::test]
-async fn a_long_log_is_copied_when_nobody_wants_anything() {
+async fn a_long_log_is_checkpointed_when_idle() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("b.db");
     // The schema alone exceeds the configured length, but not four times that.
@@ -226,7 +226,7 @@ async fn a_newer_format_is_refused() {
 
 /// Format 4 distinguished wait reasons by their first words; the migration gives them a kind.
 #[tokio::test]
-async fn old_reasons_to_wait_get_a_kind() {
+async fn reasons_of_an_older_format_get_a_kind() {
     let reasons = [
         ("tool: no model is configured", WaitKind::Tool),
         ("an answer: Really?", WaitKind::Answer),
@@ -260,7 +260,7 @@ async fn old_reasons_to_wait_get_a_kind() {
 /// A list of more than two words in a check or a partial index is a tree of its own, which is made and dropped with every
 /// row that is written.
 #[test]
-fn no_row_is_written_with_a_tree_of_its_own() {
+fn no_table_has_a_separate_key_index() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     drop(open(&path));
@@ -285,7 +285,7 @@ fn no_row_is_written_with_a_tree_of_its_own() {
 
 /// A file written by an older deft is migrated with its contents.
 #[tokio::test]
-async fn an_older_format_is_brought_up_to_date() {
+async fn an_older_format_is_migrated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let old = rusqlite::Connection::open(&path).unwrap();
@@ -304,7 +304,7 @@ async fn an_older_format_is_brought_up_to_date() {
 }
 
 #[test]
-fn what_is_not_ours_is_refused_and_left_alone() {
+fn foreign_files_are_refused_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
     let words = "not a database, by no means, however long it gets. ".repeat(100);
@@ -328,7 +328,7 @@ fn what_is_not_ours_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_folder_that_is_missing_or_closed_is_named() {
+fn a_missing_or_unreadable_folder_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/deft.db");
     let error = refusal(&missing);
@@ -342,7 +342,7 @@ fn a_folder_that_is_missing_or_closed_is_named() {
 }
 
 #[tokio::test]
-async fn a_notice_of_a_finish_is_left_once() {
+async fn a_completion_notice_is_stored_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let store = open(&path);

@@ -8,7 +8,7 @@ use deft_store::prelude::*;
 use deft_store::{Batch, Error, FileChange, Sqlite, SqliteOptions};
 use tokio::task::JoinSet;
 
-use crate::support::{admission, admit, impatient, open, start};
+use crate::support::{admission, admit, open, short_timeout_options, start};
 
 fn log(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
@@ -27,7 +27,7 @@ async fn change(harm: impl FnOnce(&Path)) -> [Option<Error>; 3] {
     drop(store);
     // Nothing was written to the file now at the path.
     if path.exists() && log(&path).exists() {
-        let now = Sqlite::open(&path, &impatient());
+        let now = Sqlite::open(&path, &short_timeout_options());
         if let Ok(now) = now {
             assert_eq!(now.run(&RunId::new("r2")).await.unwrap(), None);
         }
@@ -57,20 +57,20 @@ fn changed(name: &str, change: FileChange) -> [Option<Error>; 3] {
 }
 
 #[tokio::test]
-async fn a_deleted_file_takes_and_gives_nothing() {
+async fn a_deleted_file_refuses_reads_and_writes() {
     let errors = change(|path| fs::remove_file(path).unwrap()).await;
     assert_eq!(errors, changed("deft.db", FileChange::Deleted));
 }
 
 /// Commits are made on the calling thread here.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_deleted_file_takes_nothing_from_the_thread_that_commits_itself() {
+async fn a_deleted_file_refuses_writes_of_the_committing_thread() {
     let errors = change(|path| fs::remove_file(path).unwrap()).await;
     assert_eq!(errors, changed("deft.db", FileChange::Deleted));
 }
 
 #[tokio::test]
-async fn a_replaced_file_takes_and_gives_nothing() {
+async fn a_replaced_file_refuses_reads_and_writes() {
     let errors = change(|path| {
         let copy = path.with_extension("copy");
         fs::copy(path, &copy).unwrap();
@@ -82,7 +82,7 @@ async fn a_replaced_file_takes_and_gives_nothing() {
 
 /// The file keeps its inode, as with `cp backup deft.db`.
 #[tokio::test]
-async fn an_overwritten_file_takes_and_gives_nothing() {
+async fn an_overwritten_file_refuses_reads_and_writes() {
     let backup = tempfile::tempdir().unwrap();
     let backup = backup.path().join("backup.db");
     let other = open(&backup);
@@ -96,14 +96,14 @@ async fn an_overwritten_file_takes_and_gives_nothing() {
 }
 
 #[tokio::test]
-async fn an_emptied_file_takes_and_gives_nothing() {
+async fn an_emptied_file_refuses_reads_and_writes() {
     let errors = change(|path| fs::write(path, "").unwrap()).await;
     assert_eq!(errors, changed("deft.db", FileChange::Overwritten));
 }
 
 /// An older copy of the same database is restored after checkpoints by the process itself.
 #[tokio::test]
-async fn a_restored_backup_is_noticed_behind_checkpoints() {
+async fn a_restored_backup_is_detected_after_checkpoints() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap().join("deft.db");
     let backup = folder.path().join("backup.db");
@@ -125,14 +125,14 @@ async fn a_restored_backup_is_noticed_behind_checkpoints() {
 fn small_log(path: &Path) -> Sqlite {
     let options = SqliteOptions {
         log_pages: 4,
-        ..impatient()
+        ..short_timeout_options()
     };
     Sqlite::open(path, &options).unwrap()
 }
 
 /// Checkpoints of one connection must not look like a foreign write to another one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn checkpoints_are_not_taken_for_a_foreign_write() {
+async fn checkpoints_are_not_mistaken_for_foreign_writes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deft.db");
     let options = SqliteOptions {
@@ -154,7 +154,7 @@ async fn checkpoints_are_not_taken_for_a_foreign_write() {
 }
 
 #[tokio::test]
-async fn a_deleted_log_is_noticed_too() {
+async fn a_deleted_log_is_detected() {
     let errors = change(|path| fs::remove_file(log(path)).unwrap()).await;
     assert_eq!(errors, changed("deft.db-wal", FileChange::Deleted));
 }

@@ -82,7 +82,7 @@ fn op() -> impl Strategy<Value = Op> {
             |(skill, overlap, key, slot, limit, claim)| Op::Admit { skill, overlap, key, slot, limit, claim }
         ),
         5 => (few(3), limit(), some(12)).prop_map(|(owner, global, only)| Op::Claim { owner, global, only }),
-        8 => (few(12), few(9), some(8), few(3), prop::collection::vec(mind::beside(), 0..3)).prop_map(
+        8 => (few(12), few(9), some(8), few(3), prop::collection::vec(mind::side_write(), 0..3)).prop_map(
             |(lease, then, ask, events, beside)| Op::Append { lease, then, ask, events, beside }
         ),
         8 => mind::ask().prop_map(Op::Mind),
@@ -162,7 +162,7 @@ impl Pair {
                 };
                 let lease = self.leases[place].clone();
                 let mut batch = self.batch(then, ask, events);
-                let beside = beside.iter().map(|beside| self.beside(beside));
+                let beside = beside.iter().map(|beside| self.side_write(beside));
                 batch.writes.extend(beside);
                 let _answer = self.same(|store| store.append(&lease, batch.clone())).await;
             }
@@ -374,7 +374,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn both_answer_alike(ops in prop::collection::vec(op(), 1..120)) {
+    fn sqlite_and_memory_give_equal_results(ops in prop::collection::vec(op(), 1..120)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deft.db");
         let mut pair = Pair {

@@ -59,7 +59,7 @@ async fn each_store_sees_that_the_other_wrote() {
 }
 
 #[test]
-fn many_may_make_the_file_at_once() {
+fn many_threads_can_create_the_file_at_once() {
     // A new file each time: races occur only while the file is being created.
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();

@@ -16,10 +16,10 @@ pub(crate) fn at(second: i64) -> Timestamp {
 
 /// Opens a store with a short lock timeout.
 pub(crate) fn open(path: &Path) -> Sqlite {
-    Sqlite::open(path, &impatient()).unwrap()
+    Sqlite::open(path, &short_timeout_options()).unwrap()
 }
 
-pub(crate) fn impatient() -> SqliteOptions {
+pub(crate) fn short_timeout_options() -> SqliteOptions {
     SqliteOptions {
         busy_timeout: Duration::from_millis(50),
         ..SqliteOptions::default()

@@ -43,12 +43,12 @@ fn success() -> Batch {
 
 /// The number of a deleted row may be given to another row.
 #[tokio::test]
-async fn a_conversation_comes_back_beside_its_successor() {
+async fn a_conversation_is_restored_next_to_its_successor() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("deft.db"));
     store.open_conversation(chat("conv_1")).await.unwrap();
-    let said = vec![message("low tide"), message("high tide")];
-    store.append_messages("conv_1", None, said).await.unwrap();
+    let sent = vec![message("low tide"), message("high tide")];
+    store.append_messages("conv_1", None, sent).await.unwrap();
     let row = store.conversation("conv_1").await.unwrap();
     let messages = store.messages("conv_1", 0, 9).await.unwrap();
     let trashed = TrashItem::Conversation("conv_1".to_owned());
@@ -56,8 +56,8 @@ async fn a_conversation_comes_back_beside_its_successor() {
     assert_eq!(lines.len(), 3);
     store.delete_conversation("conv_1").await.unwrap();
     store.open_conversation(chat("conv_2")).await.unwrap();
-    let said = vec![message("the moon")];
-    store.append_messages("conv_2", None, said).await.unwrap();
+    let sent = vec![message("the moon")];
+    store.append_messages("conv_2", None, sent).await.unwrap();
     assert_eq!(store.restore(lines.clone()).await.unwrap(), 1);
     assert_eq!(store.conversation("conv_1").await.unwrap(), row);
     assert_eq!(store.messages("conv_1", 0, 9).await.unwrap(), messages);
@@ -70,7 +70,7 @@ async fn a_conversation_comes_back_beside_its_successor() {
 }
 
 #[tokio::test]
-async fn the_newest_run_comes_back_with_its_events() {
+async fn the_newest_run_is_restored_with_its_events() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("deft.db"));
     let run = RunId::new("r1");
@@ -104,7 +104,7 @@ async fn the_newest_run_comes_back_with_its_events() {
 }
 
 #[tokio::test]
-async fn lines_that_are_no_rows_are_refused() {
+async fn invalid_lines_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("deft.db"));
     for line in [

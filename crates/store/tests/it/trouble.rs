@@ -4,16 +4,16 @@ use deft_model::RunId;
 use deft_store::prelude::*;
 use deft_store::{Error, RunFilter, Sqlite, SqliteOptions};
 
-use crate::support::{admission, admit, bulky, impatient, open, start};
+use crate::support::{admission, admit, bulky, open, short_timeout_options, start};
 
 #[tokio::test]
-async fn a_lock_of_another_process_is_told_and_passes() {
+async fn a_lock_of_another_process_is_reported_until_released() {
     lock_of_another_process().await;
 }
 
 /// The first commit is tried on this thread, and passed to the writer because the file is locked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_lock_is_told_to_the_thread_that_commits_itself() {
+async fn a_lock_is_reported_to_the_committing_thread() {
     lock_of_another_process().await;
 }
 
@@ -44,19 +44,19 @@ async fn a_locked_file_is_not_opened() {
     let path = folder.path().join("deft.db");
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let error = Sqlite::open(&path, &impatient()).err();
+    let error = Sqlite::open(&path, &short_timeout_options()).err();
     assert_eq!(error, Some(Error::Locked { path: path.clone() }));
     other.execute_batch("ROLLBACK").unwrap();
     admit(&open(&path), "r1").await;
 }
 
 #[tokio::test]
-async fn a_full_disk_loses_nothing() {
+async fn a_full_disk_loses_no_data() {
     full_disk().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_full_disk_is_told_to_the_thread_that_commits_itself() {
+async fn a_full_disk_is_reported_to_the_committing_thread() {
     full_disk().await;
 }
 
@@ -67,7 +67,7 @@ async fn full_disk() {
     drop(open(&path));
     let options = SqliteOptions {
         max_pages: Some(80),
-        ..impatient()
+        ..short_timeout_options()
     };
     let store = Sqlite::open(&path, &options).unwrap();
     let lease = start(&store, "r1").await;

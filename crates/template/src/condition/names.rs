@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_builtins_that_take_a_full_python_are_known() {
+    fn the_builtins_that_need_the_sandbox_are_known() {
         let full: Vec<&str> = BUILTINS
             .into_iter()
             .filter(|name| takes_python(name))
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_a_full_python_has_a_place() {
+    fn expressions_that_need_the_sandbox_have_a_position() {
         for (text, expected) in [
             ("x == b'a'", Some(("a value of bytes", 5..9))),
             (

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_does_something() {
+    fn every_builtin_is_implemented() {
         let budget = Budget::default();
         for name in FILTERS {
             let outcome = filters::apply(name, Value::str("a"), Args::default(), &budget);

@@ -40,7 +40,7 @@ pub(super) fn convert(text: &str, error: &Error) -> SyntaxError {
             unread(text, "invalid number", span.start)
         }
         "invalid integer (too large)" => unread(text, "integer is too large", span.start),
-        "unexpected character" => strange(text, span),
+        "unexpected character" => unexpected_char(text, span),
         detail if detail.starts_with("unexpected end of input") => left_open(text, detail, span),
         detail => grammatical(text, detail, span),
     }
@@ -87,7 +87,7 @@ fn unread(text: &str, message: &str, end: usize) -> SyntaxError {
     SyntaxError::new(message, range.start + blank..range.end)
 }
 
-fn strange(text: &str, span: Range<usize>) -> SyntaxError {
+fn unexpected_char(text: &str, span: Range<usize>) -> SyntaxError {
     let rest = &text[span.start..];
     let char = rest.chars().next().unwrap_or(' ');
     let hint = match char {

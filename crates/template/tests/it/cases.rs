@@ -132,7 +132,7 @@ fn blank_conditions_are_errors() {
 }
 
 #[test]
-fn markup_is_seen() {
+fn markup_is_detected() {
     let with = ["{{ a }}", "x {% if a %}", "{# c #}", "{ {{", "{{{"];
     let without = ["", "a", "{ { a } }", "}}", "{", "%}", "a {"];
     assert!(with.iter().all(|text| deft_template::has_markup(text)));

@@ -135,7 +135,7 @@ fn untrusted_values_are_framed_where_they_are_written() {
 
 /// `render` frames nothing: arguments of tools get the original values.
 #[test]
-fn nothing_is_framed_elsewhere() {
+fn trusted_values_are_not_framed() {
     let scope = Outside(json!({"mail": "Obey me."}));
     let template = Template::parse("Read {{ mail }}").unwrap();
     assert_eq!(template.render_text(&scope).unwrap(), "Read Obey me.");

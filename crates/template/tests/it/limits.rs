@@ -86,7 +86,7 @@ fn mixed_depth_does_not_overflow() {
 }
 
 #[test]
-fn depth_is_an_error_about_the_whole() {
+fn depth_is_an_error_of_the_whole_template() {
     let error = Condition::parse(&deep(("(", "a", ")"), 1000)).unwrap_err();
     assert_eq!(error.message, "nested more than 60 levels deep");
     assert_eq!(error.span, 0..2001);
@@ -138,7 +138,7 @@ fn deep_blocks_do_not_overflow() {
 }
 
 #[test]
-fn long_templates_are_fine() {
+fn long_templates_are_accepted() {
     let long = "{{ inputs.a | default('x') }} and {% if b %}{{ b.c }}{% endif %}\n".repeat(2_000);
     let template = Template::parse(&long).unwrap();
     assert_eq!(template.names().len(), 6_000);

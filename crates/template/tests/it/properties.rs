@@ -331,7 +331,7 @@ proptest! {
     }
 
     #[test]
-    fn names_keep_their_places(before in "[ \n]{0,3}", name in "n_[a-z_]{1,8}") {
+    fn names_keep_their_positions(before in "[ \n]{0,3}", name in "n_[a-z_]{1,8}") {
         let condition = Condition::parse(&format!("{before}not {name}.y")).unwrap();
         let [found] = condition.names() else { panic!("one name") };
         prop_assert_eq!(&found.name, &name);

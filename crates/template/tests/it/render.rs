@@ -112,7 +112,7 @@ fn templates_are_shared() {
 }
 
 #[test]
-fn text_is_text() {
+fn text_without_markup_is_unchanged() {
     let scope = World(context());
     let text = |source: &str| Template::parse(source).unwrap().render_text(&scope);
     assert_eq!(text("{{ nums }}").unwrap(), "[3, 1, 2]");

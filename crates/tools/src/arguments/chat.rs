@@ -85,7 +85,7 @@ impl ChatCall<'_> {
                     self.check(inner)?;
                 }
                 let id = self.id(value).filter(|_| self.is_chat(name));
-                let id = id.filter(|id| !self.stays_here(id));
+                let id = id.filter(|id| !self.is_local_notice(id));
                 if let Some(other) = id.filter(|id| !self.telegram.allows(id)) {
                     return Err(self.refusal(name, &other));
                 }
@@ -136,7 +136,7 @@ impl ChatCall<'_> {
     }
 
     /// Whether a notice stays on this host and so goes to no chat.
-    fn stays_here(&self, target: &str) -> bool {
+    fn is_local_notice(&self, target: &str) -> bool {
         self.tool.builtin && self.tool.name != SENDS_TO_CHAT && target == LOCAL_TARGET
     }
 

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn each_problem_is_told_once() {
+    fn each_problem_is_reported_once() {
         let given = json!({"mesage": "x", "count": 0, "mode": "medium", "list": [{"x": "no"}]});
         let failure = check(given, &Plain).unwrap_err();
         assert_eq!(failure.class, FailureClass::Invalid);
@@ -338,13 +338,13 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_is_not_held_against_the_schema() {
+    fn a_placeholder_is_not_checked_against_the_schema() {
         assert!(check(json!({"message": "<<token>>"}), &Hidden).is_ok());
         assert!(check(json!({"message": "too long"}), &Hidden).is_err());
     }
 
     #[test]
-    fn a_schema_from_elsewhere_is_never_fetched() {
+    fn a_remote_schema_is_never_fetched() {
         let schema = json!({"$ref": "http://127.0.0.1:9/schema.json"});
         let checker = Checker::new(Arc::new(schema));
         assert!(checker.check("x", Object::new(), &Plain).is_ok());

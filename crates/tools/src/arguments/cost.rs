@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The maximum number of schemas that apply to one value.
 const MAX_APPLIED: u64 = 10_000;
 /// The maximum depth of nested schemas for one value.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// The maximum number of distinct references: each can make compilation recurse deeper.
 const MAX_REFERENCES: usize = 200;
 
@@ -42,7 +42,7 @@ pub(super) fn cost(schema: &Value) -> Cost {
     let roots = references.iter().filter_map(|place| schema.pointer(place));
     // Schemas that no reference names are counted at their own position.
     for place in std::iter::once(schema).chain(roots) {
-        if let Err(problem) = count.everywhere(place) {
+        if let Err(problem) = count.count_all(place) {
             return Cost::TooHigh(problem);
         }
     }
@@ -86,13 +86,13 @@ struct Count<'a> {
 
 impl<'a> Count<'a> {
     /// Counts a schema and all schemas inside it.
-    fn everywhere(&mut self, schema: &'a Value) -> Result<(), &'static str> {
+    fn count_all(&mut self, schema: &'a Value) -> Result<(), &'static str> {
         match schema {
             Value::Object(fields) => {
                 self.count_applied(schema, 0)?;
-                fields.values().try_for_each(|field| self.everywhere(field))
+                fields.values().try_for_each(|field| self.count_all(field))
             }
-            Value::Array(items) => items.iter().try_for_each(|item| self.everywhere(item)),
+            Value::Array(items) => items.iter().try_for_each(|item| self.count_all(item)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         }
     }
@@ -105,7 +105,7 @@ impl<'a> Count<'a> {
         match self.known.get(&std::ptr::from_ref(schema)) {
             Some(Some(count)) => return Ok(*count),
             Some(None) => return Err("a reference in it leads back to itself"),
-            None if depth > DEEPEST => return Err("references in it form too long a chain"),
+            None if depth > MAX_DEPTH => return Err("references in it form too long a chain"),
             None => self.known.insert(schema, None),
         };
         let mut count = 1_u64;
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_chains_and_explosions_are_not() {
+    fn recursive_and_exploding_schemas_are_not_bounded() {
         for circle in [
             json!({"$ref": "#"}),
             json!({"allOf": [{"$ref": "#"}]}),

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn each_repair_does_its_own_thing() {
+    fn each_repair_has_its_effect() {
         let schema = json!({"properties": {"title": {"type": "string"}}});
         let given = json!({"draft": "true", "title": "true", "none": null, "slug": "x", "keep": 1});
         assert_eq!(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_exists_is_not_made_up() {
+    fn an_existing_parameter_is_not_renamed() {
         let schema = json!({"properties": {"slug": {"type": "string"}}});
         let given = json!({"slug": "x"});
         assert_eq!(

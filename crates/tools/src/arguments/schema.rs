@@ -34,11 +34,11 @@ pub(super) fn accepts(schema: &Value, kind: &str) -> Option<bool> {
 /// its type, and any other template gives a string. Removes an optional argument that is null where the
 /// tool does not accept null, so that a missing input can be passed on.
 pub(super) fn cast(arguments: &mut Object, schema: &Value) {
-    cast_object(arguments, schema, DEEPEST);
+    cast_object(arguments, schema, MAX_DEPTH);
 }
 
 /// The maximum depth of casts; deeper arguments are only checked.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 fn cast_object(object: &mut Object, schema: &Value, depth: usize) {
     let Some(properties) = properties(schema) else {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_become_numbers_where_only_numbers_fit() {
+    fn strings_become_numbers_where_only_numbers_fit() {
         let schema = json!({"properties": {
             "n": {"type": "integer"}, "x": {"type": "number"},
             "s": {"type": "string"}, "both": {"type": ["integer", "string"]},
@@ -152,7 +152,7 @@ mod tests {
 
     /// A template of a single value keeps its type, so an id may arrive as a number.
     #[test]
-    fn numbers_and_truths_become_texts_where_only_texts_fit() {
+    fn numbers_and_booleans_become_strings_where_only_strings_fit() {
         let schema = json!({"properties": {
             "id": {"type": "string"}, "n": {"type": "integer"}, "both": {"type": ["number", "string"]},
             "flag": {"type": ["string", "null"]}, "free": {},
@@ -170,7 +170,7 @@ mod tests {
 
     /// `{{ inputs.optional }}` of a missing input is null.
     #[test]
-    fn a_null_that_the_tool_does_not_take_is_left_out() {
+    fn an_unaccepted_null_is_removed() {
         let schema = json!({"required": ["must"], "properties": {
             "must": {"type": "string"}, "may": {"type": "string"},
             "nullable": {"type": ["string", "null"]}, "free": {}

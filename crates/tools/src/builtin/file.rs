@@ -215,7 +215,7 @@ fn replace(spot: &OpenEntry, content: &str) -> std::io::Result<()> {
     let mut beside = OsString::from(".");
     beside.push(spot.name());
     beside.push(format!(".{}-{ordinal}.tmp", std::process::id()));
-    let written = spot.create_beside(&beside).and_then(|mut file| {
+    let written = spot.create_sibling(&beside).and_then(|mut file| {
         if let Ok(old) = spot.stat() {
             fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o7777))?;
         }
@@ -225,7 +225,7 @@ fn replace(spot: &OpenEntry, content: &str) -> std::io::Result<()> {
     let done = written.and_then(|()| spot.replace_by(&beside));
     if done.is_err() {
         // The temporary file of a failed attempt is useless.
-        drop(spot.remove_beside(&beside));
+        drop(spot.remove_sibling(&beside));
     }
     done
 }

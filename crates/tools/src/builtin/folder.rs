@@ -79,7 +79,7 @@ impl OpenEntry {
     }
 
     /// Creates a file with another name in the same folder.
-    pub(super) fn create_beside(&self, name: &OsStr) -> std::io::Result<File> {
+    pub(super) fn create_sibling(&self, name: &OsStr) -> std::io::Result<File> {
         self.open_as(name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
     }
 
@@ -100,13 +100,13 @@ impl OpenEntry {
     }
 
     /// Removes another file of the folder.
-    pub(super) fn remove_beside(&self, name: &OsStr) -> std::io::Result<()> {
+    pub(super) fn remove_sibling(&self, name: &OsStr) -> std::io::Result<()> {
         Ok(unlinkat(&self.folder, name, AtFlags::empty())?)
     }
 
     /// Removes the file; fails for a folder.
     pub(super) fn remove(&self) -> std::io::Result<()> {
-        self.remove_beside(&self.name)
+        self.remove_sibling(&self.name)
     }
 
     /// Returns the last component of the path.
@@ -223,7 +223,7 @@ mod tests {
 
     /// The attack happens between the check of a path and its use.
     #[test]
-    fn a_link_that_appears_after_the_check_leads_nowhere() {
+    fn a_link_created_after_the_check_is_not_followed() {
         let world = tempfile::tempdir().unwrap();
         let (open, closed) = (world.path().join("open"), world.path().join("closed"));
         for folder in [&open, &closed] {

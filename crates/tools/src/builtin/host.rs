@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn private_addresses_need_an_entry_of_their_own() {
+    fn private_addresses_need_a_separate_entry() {
         for url in [
             "http://127.0.0.1",
             "http://10.1.2.3",

@@ -230,7 +230,7 @@ impl BuiltinTool {
     }
 
     /// Returns the failure of a call while the tool is unavailable.
-    pub(crate) fn switched_off(&self) -> Failure {
+    pub(crate) fn disabled_failure(&self) -> Failure {
         let message = format!("the tool `{}` is disabled", self.name());
         let failure = Failure::new(FailureClass::NotFound, message);
         match self.requirement {

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_that_steer_programs_are_refused() {
+    fn variables_that_control_programs_are_refused() {
         for name in [
             "PATH",
             "path",

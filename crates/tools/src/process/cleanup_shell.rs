@@ -102,8 +102,8 @@ fn start() -> Option<(u32, ChildStdin)> {
 
 /// Returns the cleanup shell of this process.
 fn ours() -> &'static Arc<Mutex<CleanupShell>> {
-    static OURS: OnceLock<Arc<Mutex<CleanupShell>>> = OnceLock::new();
-    OURS.get_or_init(Arc::default)
+    static SHELL: OnceLock<Arc<Mutex<CleanupShell>>> = OnceLock::new();
+    SHELL.get_or_init(Arc::default)
 }
 
 /// Whether a process is the cleanup shell, which is never an orphan.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_ends_with_the_pipe_and_nothing_else() {
+    fn only_remaining_processes_end_with_the_pipe() {
         let shell: Arc<Mutex<CleanupShell>> = Arc::default();
         let mut children: Vec<Child> = (0..4).map(|_| sleeper()).collect();
         let bequests: Vec<_> = children

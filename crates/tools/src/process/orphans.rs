@@ -117,11 +117,11 @@ impl Registry {
             .filter_map(|process| proc::variable(process.pid, VARIABLE))
             .collect();
         self.released.retain(|marker| markers.contains(marker));
-        self.bequeath(strays.iter().map(|process| process.pid).collect());
+        self.register_strays(strays.iter().map(|process| process.pid).collect());
     }
 
     /// Registers processes and their descendants with the cleanup shell, and unregisters those that have ended.
-    fn bequeath(&mut self, strays: Vec<i32>) {
+    fn register_strays(&mut self, strays: Vec<i32>) {
         let mut known = std::mem::take(&mut self.strays);
         if strays.is_empty() {
             return;
@@ -170,8 +170,8 @@ pub(super) fn reap() {
 /// Makes deft the parent of orphans. Must happen before the first program starts: a descendant that is
 /// orphaned earlier would belong to the system from then on.
 pub(super) fn adopt() {
-    static ADOPTING: Once = Once::new();
-    ADOPTING.call_once(become_parent_of_orphans);
+    static BECOME_PARENT: Once = Once::new();
+    BECOME_PARENT.call_once(become_parent_of_orphans);
 }
 
 /// Starts the thread that searches for orphans, or wakes it.

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_of_something_longer_shows_nothing_either() {
+    fn a_secret_inside_longer_base64_is_hidden() {
         let redaction = redaction("correct-horse");
         for user in ["", "a", "ab", "abc"] {
             for after in ["", "x", "xy", "xyz"] {
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn values_lose_secrets_in_texts_and_names_only() {
+    fn secrets_are_redacted_in_strings_and_keys_only() {
         let redaction = redaction("s3cret");
         let value = json!({"s3cret": ["a s3cret", 1, null], "other": true});
         assert_eq!(
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_secrets_go_first_and_short_ones_are_left() {
+    fn longer_secrets_are_redacted_first_and_short_ones_never() {
         let mut redaction = Redaction::default();
         redaction.add(&Secret::new("pass"), "<short>");
         redaction.add(&Secret::new("password"), "<long>");
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_and_urls_are_hidden_however_they_are_encoded() {
+    fn secrets_in_forms_and_urls_are_hidden_in_every_encoding() {
         let redaction = redaction("a b+c/d&é");
         for form in [
             "a+b%2Bc%2Fd%26%C3%A9",
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn json_inside_of_json_is_hidden() {
+    fn secrets_in_nested_json_are_hidden() {
         let secret = "p\"ä\\/s\n>>w\u{1f600}";
         let redaction = redaction(secret);
         let mut text = secret.to_owned();
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_found_wherever_it_stands_in_a_large_text() {
+    fn a_secret_is_found_at_every_position_of_a_large_text() {
         let redaction = redaction("p\"s\\w/ord");
         let form = "p\\\"s\\\\w\\/ord";
         for noise in ["x", "\\\\", "%41", "é"] {
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn two_redactions_become_one() {
+    fn two_redactors_are_merged() {
         let mut both = redaction("first-secret");
         both.merge(&redaction("second-secret"));
         assert_eq!(both.text("first-secret second-secret"), "*** ***");

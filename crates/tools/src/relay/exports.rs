@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_comes_from_a_template_if_the_fixed_parts_are_there() {
+    fn an_address_matches_a_template_with_the_same_fixed_parts() {
         let template = "test://template/{id}/data";
         assert!(fits(template, "test://template/7/data"));
         assert!(!fits(template, "test://template/7/other"));

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_read_as_it_is() {
+    fn an_entry_is_read_unchanged() {
         let skill = read_entry("docs", &entry()).unwrap();
         assert_eq!(skill.id(), "docs/acme/pdf");
         assert_eq!(skill.frontmatter["license"], "MIT");

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_stands_for_a_server_and_an_address() {
+    fn an_id_identifies_a_server_and_an_address() {
         for (uri, id) in [
             ("skill://refunds/SKILL.md", "docs/refunds"),
             (
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_of_the_server_the_address_and_all_contents() {
+    fn a_fingerprint_covers_the_server_the_address_and_all_contents() {
         let file = |uri: &str, sha256: &str| RemoteFile {
             uri: uri.into(),
             path: uri.into(),

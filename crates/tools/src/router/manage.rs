@@ -308,20 +308,20 @@ impl Router {
 
     /// Returns why a tool that the configuration disables cannot be called, with the setting that
     /// enables it.
-    pub fn switched_off(&self, name: &str) -> Option<Failure> {
+    pub fn failure_if_disabled(&self, name: &str) -> Option<Failure> {
         let builtin = self.inner.builtins.lock().get(name).cloned();
         let is_off = |tool: &Arc<BuiltinTool>| !tool.is_available(&self.inner.settings.load());
-        let builtin = builtin.filter(is_off).map(|tool| tool.switched_off());
+        let builtin = builtin.filter(is_off).map(|tool| tool.disabled_failure());
         builtin
-            .or_else(|| self.switched_off_server(name))
+            .or_else(|| self.disabled_server_failure(name))
             .or_else(|| self.disabled_tool(name))
     }
 
     /// Returns the failure of a call to a server that is configured but disabled.
-    fn switched_off_server(&self, name: &str) -> Option<Failure> {
+    fn disabled_server_failure(&self, name: &str) -> Option<Failure> {
         let servers = self.inner.servers.lock();
         let server = servers.get(name.split_once('.')?.0)?;
-        server.switched_off()
+        server.failure_if_disabled()
     }
 
     /// Returns why a tool that a server lists is disabled, if it is.

@@ -79,7 +79,7 @@ impl Router {
             Failure::new(FailureClass::NotFound, format!("unknown server `{name}`"))
                 .hint("`deft mcp list` shows all servers")
         })?;
-        match server.switched_off() {
+        match server.failure_if_disabled() {
             Some(failure) => Err(failure),
             None => Ok(server),
         }

@@ -130,7 +130,7 @@ impl Server {
             Err(stop) => {
                 drop(pending);
                 if stop == Stop::Late {
-                    self.look_for_life(link);
+                    self.check_response(link);
                 }
                 let failure = limit.failure(
                     stop,

@@ -389,7 +389,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_read_as_they_are_written() {
+    fn events_are_read_across_chunks() {
         let (event, data) =
             parse(b"event: message\r\nid: 7\r\n: comment\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n");
         assert_eq!(data.as_deref(), Some(&b"{\"a\":\n1}"[..]));

@@ -71,7 +71,7 @@ impl<T: Transport<RoleClient> + Sync> Guard<T> {
     }
 
     /// Returns the message if it is to be passed on; `None` if it was handled or dropped.
-    fn sift(
+    fn filter_message(
         &mut self,
         message: RxJsonRpcMessage<RoleClient>,
     ) -> Option<RxJsonRpcMessage<RoleClient>> {
@@ -252,7 +252,7 @@ impl<T: Transport<RoleClient> + Sync> Transport<RoleClient> for Guard<T> {
             };
             let excess = self.traffic.turn(Instant::now());
             self.report(excess);
-            if let Some(message) = self.sift(message) {
+            if let Some(message) = self.filter_message(message) {
                 return Some(message);
             }
             if self.noise > FLOOD {

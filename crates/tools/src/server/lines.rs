@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn long_lines_are_skipped_and_short_ones_are_not() {
+    async fn only_long_lines_are_skipped() {
         let long = format!("{{\"id\":7,\"result\":\"{}\"}}", "x".repeat(2000));
         let text = format!("one\r\n{long}\ntwo\nhalf");
         assert_eq!(
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_id_is_found_on_either_side() {
+    async fn the_id_is_found_before_and_after_the_payload() {
         let x = "x".repeat(2000);
         for (line, id) in [
             (

@@ -12,7 +12,7 @@ use super::{Server, listing};
 use crate::health::{Health, Probe, ServerState};
 
 /// The timeout of the liveness check after a call has timed out.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+const LIVENESS_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Server {
     pub(crate) fn health(&self) -> Health {
@@ -104,13 +104,13 @@ impl Server {
     /// Checks whether the server still responds after a call has timed out. A server that does not
     /// respond at all is killed, so that the next call starts it again. Not while another call is in
     /// flight: it may be a long one on a server that handles one call at a time.
-    pub(super) fn look_for_life(self: &Arc<Self>, link: &Arc<Link>) {
+    pub(super) fn check_response(self: &Arc<Self>, link: &Arc<Link>) {
         let (server, link) = (Arc::downgrade(self), link.clone());
         tokio::spawn(async move {
             let Some(strong) = server.upgrade() else {
                 return;
             };
-            let asked = tokio::time::timeout(SIGN_OF_LIFE, listing::list(&strong, &link)).await;
+            let asked = tokio::time::timeout(LIVENESS_TIMEOUT, listing::list(&strong, &link)).await;
             let busy = strong.stats.in_flight.load(Ordering::SeqCst) > 0;
             if asked.is_err() && !busy && !link.is_closed() {
                 link.watch.end("it stopped responding");

@@ -194,7 +194,7 @@ impl Server {
     }
 
     /// Returns the failure of any call while the server is disabled.
-    pub(crate) fn switched_off(&self) -> Option<Failure> {
+    pub(crate) fn failure_if_disabled(&self) -> Option<Failure> {
         (!self.options.enabled).then(|| fault::disabled_failure(&self.name))
     }
 

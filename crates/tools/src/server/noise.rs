@@ -5,7 +5,7 @@ const ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
 const REMARKS: [&str; 4] = ["npm notice", "npm warn", "npm WARN", "npm info"];
 
 /// Lines that `npm` adds to every error.
-const ADDED: [&str; 4] = [
+const ADDED_BY_NPM: [&str; 4] = [
     "A complete log of this run can be found in",
     "Note that you can also install from a",
     "tarball, folder, http url, or git folder",
@@ -24,7 +24,7 @@ pub(super) fn informative(line: &str) -> Option<&str> {
     // `npm error 404  '@a/b' is not in this registry.`: the status precedes every line.
     let number = |c: char| c.is_ascii_digit() || c.is_whitespace();
     let words = error.trim_start_matches(number);
-    let noise = words.is_empty() || ADDED.iter().any(|added| words.starts_with(added));
+    let noise = words.is_empty() || ADDED_BY_NPM.iter().any(|added| words.starts_with(added));
     (!noise).then_some(words)
 }
 
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_npm_adds_is_left_out() {
+    fn output_of_npm_is_omitted() {
         let output = "npm warn exec The following package was not found and will be installed: x@1\n\
             npm warn deprecated inflight@1.0.6: This module is not supported\n\
             npm notice New minor version of npm available! 10.1.0 -> 10.9.0\n\

@@ -7,7 +7,7 @@
 //! Not here: lines that are too long (`lines.rs`).
 
 /// The deepest nesting that the JSON parser accepts.
-const DEEPEST: usize = 127;
+const MAX_DEPTH: usize = 127;
 /// The maximum depth of a pruned line, with room for what surrounds it.
 const PRUNED: usize = 100;
 
@@ -54,7 +54,7 @@ pub(super) fn inspect(line: &[u8]) -> Option<Raw> {
     let deepest = walk(line, |event| top.take(event, line));
     let problem = if std::str::from_utf8(line).is_err() {
         Problem::NotUtf8
-    } else if deepest > DEEPEST {
+    } else if deepest > MAX_DEPTH {
         Problem::TooDeep
     } else if serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err() {
         Problem::NotJson
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_found_before_and_behind_what_cannot_be_read() {
+    fn the_id_is_found_before_and_after_unreadable_content() {
         let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
         let first = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{deep}}}");
         let last =
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_log_and_notifications_are_no_replies() {
+    fn log_lines_and_notifications_are_not_replies() {
         assert_eq!(inspect(b"DEBUG {"), None);
         let log = inspect(b"{\"level\":\"info\",\"id\":\"a").unwrap();
         assert!(!log.is_reply && log.id.is_none());
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn pruning_keeps_everything_but_the_depths() {
+    fn pruning_removes_only_deeply_nested_values() {
         let deep = format!("{}\"x]\"{}", "[".repeat(400), "]".repeat(400));
         let line = format!("{{\"a\":[1,\"}}\"],\"b\":{deep},\"c\":{{\"d\":2}}}}");
         let read: serde_json::Value = serde_json::from_slice(&prune(line.as_bytes())).unwrap();

@@ -17,7 +17,7 @@ use crate::redact::Redaction;
 /// The longest line that is read at all, in bytes.
 const MAX_LINE_BYTES: usize = 16 * 1024;
 /// The maximum length of a kept line, in bytes.
-const KEPT: usize = 4 * 1024;
+const MAX_KEPT_LINE_BYTES: usize = 4 * 1024;
 /// The maximum number of lines kept per window.
 const MAX_LINES: u64 = 200;
 const WINDOW: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ async fn listen_at(
 
 fn cut(redaction: &Redaction, line: &[u8]) -> String {
     let mut text = redaction.redact_owned(String::from_utf8_lossy(line).into_owned());
-    text.truncate(text.floor_char_boundary(KEPT));
+    text.truncate(text.floor_char_boundary(MAX_KEPT_LINE_BYTES));
     text
 }
 
@@ -147,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_secret_at_the_cut_is_removed_first() {
-        let line = format!("{}s3cret-value tail\n", "x".repeat(KEPT - 4));
+        let line = format!("{}s3cret-value tail\n", "x".repeat(MAX_KEPT_LINE_BYTES - 4));
         let words = last_stderr(&line).await.unwrap();
         assert!(!words.contains("s3cr"), "{words}");
         let endless = format!("{}s3cret-value\nbye\n", "x".repeat(MAX_LINE_BYTES));

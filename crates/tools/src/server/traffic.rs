@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_does_not_read_its_answers_gets_no_more() {
+    fn a_server_that_does_not_read_gets_no_more_answers() {
         let mut traffic = Traffic::default();
         assert!(traffic.request(MAX_UNREAD - 1));
         assert!(!traffic.request(MAX_UNREAD));
     }
 
     #[test]
-    fn only_very_many_notifications_are_worth_a_line() {
+    fn only_a_flood_of_notifications_is_logged() {
         let mut traffic = Traffic::default();
         for _ in 0..MAX_NOTIFICATIONS {
             traffic.notification();

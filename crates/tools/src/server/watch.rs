@@ -14,7 +14,7 @@ use crate::process::Owner;
 use crate::relay::News;
 
 /// The maximum number of bytes kept of a server's stderr output.
-const KEPT: usize = 8 * 1024;
+const MAX_KEPT_BYTES: usize = 8 * 1024;
 
 /// State shared by a connection's transport and its users.
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ impl Watch {
         let mut stderr = self.stderr.lock();
         stderr.push_str(line.trim_end());
         stderr.push('\n');
-        let excess = stderr.len().saturating_sub(KEPT);
+        let excess = stderr.len().saturating_sub(MAX_KEPT_BYTES);
         let cut = (excess..=stderr.len()).find(|at| stderr.is_char_boundary(*at));
         stderr.drain(..cut.unwrap_or(0));
     }
@@ -144,7 +144,7 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    const BEAT: Duration = Duration::from_secs(1);
+    const LOOP_INTERVAL: Duration = Duration::from_secs(1);
 
     /// Signals a call.
     pub(super) fn stir(&self) {
@@ -160,7 +160,7 @@ impl Pulse {
             self.stirred.notified().await;
             self.beating.store(true, Ordering::Relaxed);
             while self.used.swap(false, Ordering::Relaxed) {
-                tokio::time::sleep(Self::BEAT).await;
+                tokio::time::sleep(Self::LOOP_INTERVAL).await;
             }
             self.beating.store(false, Ordering::Relaxed);
         }
@@ -193,7 +193,7 @@ mod tests {
         for n in 0..2000 {
             watch.add_stderr(&format!("zeile ä {n}"));
         }
-        assert!(watch.stderr.lock().len() <= KEPT);
+        assert!(watch.stderr.lock().len() <= MAX_KEPT_BYTES);
         assert_eq!(
             watch.last_words().unwrap(),
             "zeile ä 1997 | zeile ä 1998 | zeile ä 1999"

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn units_count_and_letters_are_never_cut() {
+    fn limits_are_in_utf16_units_and_characters_are_never_cut() {
         let text = "\u{1f600}".repeat(MAX_MESSAGE_UNITS);
         let parts = split(&text);
         assert_eq!(parts.len(), 2);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_just_fits_stays() {
+    fn a_word_that_just_fits_is_not_moved() {
         let text = format!("{} {}", "x".repeat(MAX_MESSAGE_UNITS), "y");
         assert_eq!(split(&text), ["x".repeat(MAX_MESSAGE_UNITS).as_str(), "y"]);
     }

@@ -123,7 +123,7 @@ fn all_client_scenarios_of_the_revision_without_sessions_pass() {
 
 /// Extensions are in no scored set, so each of their scenarios is run by name.
 #[test]
-fn skills_of_servers_are_verified_and_not_fetched_ahead() {
+fn skills_of_servers_are_verified_and_fetched_on_demand() {
     for (name, check) in [
         ("no-prefetch", "sep-2640-host-no-prefetch"),
         ("verify-digest", "sep-2640-host-verify-digest"),
@@ -138,9 +138,9 @@ fn skills_of_servers_are_verified_and_not_fetched_ahead() {
             .arg(folder.path())
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&judged.stdout).into_owned();
+        let text = String::from_utf8_lossy(&judged.stdout).into_owned();
         let files = checks(folder.path());
-        assert_eq!(files.len(), 1, "{name}: {said}");
+        assert_eq!(files.len(), 1, "{name}: {text}");
         let checks: Vec<Value> = serde_json::from_slice(&fs::read(&files[0]).unwrap()).unwrap();
         let failed: Vec<_> = checks
             .iter()
@@ -156,7 +156,7 @@ fn skills_of_servers_are_verified_and_not_fetched_ahead() {
 /// A client that reads nothing would pass the scenarios of the suite; this test shows that the driver
 /// reads every file of a valid skill.
 #[tokio::test]
-async fn a_skill_that_is_as_listed_is_read_to_its_last_file() {
+async fn all_files_of_a_verified_skill_are_readable() {
     let folder = tempfile::tempdir().unwrap();
     let (text, frontmatter) = skill_md("pdf-processing", "Fill PDF documents", "Read the forms.");
     let files = [

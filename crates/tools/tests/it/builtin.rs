@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::support::{World, call, object, value};
 
 #[tokio::test]
-async fn tools_can_be_added() {
+async fn tools_can_be_registered() {
     let router = World::new().router();
     let schema =
         json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
@@ -101,7 +101,7 @@ async fn time_log_and_notify() {
 }
 
 #[tokio::test]
-async fn tools_that_are_off_say_how_to_turn_them_on() {
+async fn disabled_tools_name_their_setting() {
     let router = World::new().router();
     for (tool, arguments, key) in [
         (
@@ -130,7 +130,7 @@ async fn tools_that_are_off_say_how_to_turn_them_on() {
 }
 
 #[tokio::test]
-async fn files_inside_the_folder_and_nowhere_else() {
+async fn files_are_accessible_only_inside_the_folder() {
     let mut world = World::new();
     let open = world.path().join("open");
     std::fs::create_dir_all(open.join("sub")).unwrap();
@@ -219,7 +219,7 @@ async fn files_inside_the_folder_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn programs_run_in_bounds() {
+async fn programs_run_within_limits() {
     let mut world = World::new();
     let open = world.path().join("open");
     std::fs::create_dir(&open).unwrap();
@@ -289,7 +289,7 @@ async fn programs_run_in_bounds() {
 }
 
 #[tokio::test]
-async fn requests_go_to_open_hosts_only() {
+async fn requests_go_to_allowed_hosts_only() {
     let mut world = World::new();
     let arguments = Script::new()
         .tool("echo", json!({}))
@@ -360,7 +360,7 @@ async fn requests_go_to_open_hosts_only() {
 }
 
 #[tokio::test]
-async fn pipes_hold_nobody_up() {
+async fn pipes_do_not_block_file_tools() {
     let mut world = World::new();
     let made = std::process::Command::new("mkfifo")
         .arg(world.path().join("pipe"))

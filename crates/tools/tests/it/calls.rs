@@ -12,7 +12,7 @@ fn echo() -> Script {
 }
 
 #[tokio::test]
-async fn a_call_starts_the_server_and_brings_the_value() {
+async fn a_call_starts_the_server_and_returns_the_value() {
     let world = World::with("demo", &echo());
     let router = world.router();
     assert_eq!(
@@ -47,7 +47,7 @@ async fn a_call_starts_the_server_and_brings_the_value() {
 }
 
 #[tokio::test]
-async fn values_of_all_kinds_come_through() {
+async fn values_of_all_kinds_are_returned() {
     let image = json!({"type": "image", "mimeType": "image/png", "data": "AAAA"});
     let world = World::with(
         "demo",
@@ -111,7 +111,7 @@ async fn the_key_reaches_the_tool() {
 }
 
 #[tokio::test]
-async fn names_that_clash_need_their_server() {
+async fn clashing_names_need_their_server() {
     let mut world = World::with("one", &echo().tool("log", json!({"text": "mine"})));
     world.add("two", &echo());
     let router = world.router();
@@ -141,7 +141,7 @@ async fn names_that_clash_need_their_server() {
 }
 
 #[tokio::test]
-async fn a_bare_name_waits_for_servers_that_were_never_asked() {
+async fn a_bare_name_waits_for_unlisted_servers() {
     let mut world = World::with("one", &echo());
     world.add("two", &echo());
     let router = world.router();
@@ -244,7 +244,7 @@ async fn repairs_are_for_models_only() {
 }
 
 #[tokio::test]
-async fn the_world_of_start_work_heals() {
+async fn the_start_work_example_heals() {
     let world = World::with("work", &start_work());
     let router = world.router();
     let issue = value(&router, "jira_view_issue", json!({"issue_key": "AAP-1"})).await;
@@ -389,7 +389,7 @@ async fn the_catalog_can_be_searched() {
 }
 
 #[tokio::test]
-async fn only_chosen_tools_are_seen() {
+async fn only_selected_tools_are_visible() {
     let mut world = World::with(
         "demo",
         &Script::new()

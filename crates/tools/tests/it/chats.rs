@@ -35,7 +35,7 @@ fn called(world: &World) -> usize {
 
 /// S0.48, S1.3: the primary chat is inserted for every caller, in the type that the tool accepts.
 #[tokio::test]
-async fn the_primary_chat_is_put_in_for_a_server() {
+async fn the_primary_chat_is_filled_in_for_a_server() {
     let world = world(&[]);
     let router = world.router();
     assert_eq!(
@@ -65,7 +65,7 @@ async fn the_primary_chat_is_put_in_for_a_server() {
 
 /// S0.42, S0.44: the chat comes last, after nulls and invented parameters are removed.
 #[tokio::test]
-async fn what_a_model_wrote_is_repaired_in_order() {
+async fn arguments_of_a_model_are_repaired_in_order() {
     let world = world(&[]);
     let router = world.router();
     for chat in [json!(null), json!("1".repeat(30)), json!(true)] {
@@ -119,7 +119,7 @@ impl Reveal for Vault {
 
 /// A chat can be a secret: its value is checked, but never shown.
 #[tokio::test]
-async fn a_chat_from_a_secret_is_looked_at_and_not_shown() {
+async fn a_chat_from_a_secret_is_checked_and_not_shown() {
     let arguments = || -> Object {
         object(json!({"message": "hi", "chat_id": "<a placeholder that is long>"}))
     };

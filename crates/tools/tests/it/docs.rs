@@ -94,7 +94,7 @@ async fn check_example(router: &Router, tool: &ToolInfo, section: &str) {
 }
 
 #[tokio::test]
-async fn the_page_about_tools_is_true() {
+async fn the_page_about_tools_matches_the_tools() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tools.md");
     let page = std::fs::read_to_string(page).unwrap();
     let api = BotApi::start();

@@ -40,7 +40,7 @@ fn with_secrets(script: &Script) -> World {
 }
 
 #[tokio::test]
-async fn a_reply_that_cannot_be_read_fails_its_call_at_once() {
+async fn an_unreadable_reply_fails_its_call_at_once() {
     let reply = |result: &str| format!("{{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{result}}}");
     let deep = reply("{\"content\":[],\"structuredContent\":\"DEEP\"}");
     let odd = reply("{\"content\":[{\"type\":\"text\",\"text\":\"BADBYTE\"}]}");
@@ -159,7 +159,7 @@ async fn one_bad_tool_is_disabled_and_the_others_work() {
 }
 
 #[tokio::test]
-async fn no_secret_leaves_a_server_by_any_way() {
+async fn no_output_of_a_server_contains_a_secret() {
     let both = "ENV(OWN) ENV(KEY)";
     let world = with_secrets(
         &Script::new()
@@ -237,7 +237,7 @@ async fn the_key_of_a_provider_is_hidden_in_results_of_built_in_tools() {
 }
 
 #[tokio::test]
-async fn a_flood_of_requests_is_not_answered_for_ever_and_not_logged_one_by_one() {
+async fn a_flood_of_requests_is_limited_and_logged_in_total() {
     let log = crate::support::Log::default();
     let _guard = log.follow();
     let world = World::with(
@@ -267,7 +267,7 @@ async fn a_flood_of_requests_is_not_answered_for_ever_and_not_logged_one_by_one(
 }
 
 #[tokio::test]
-async fn error_output_is_bounded_and_says_what_was_dropped() {
+async fn error_output_is_limited_with_a_count_of_dropped_lines() {
     let world = World::with(
         "bad",
         &Script::new().tool("die", json!({"stderr_lines": 100_000, "die": "before"})),

@@ -66,7 +66,7 @@ async fn calls_over_http_in_all_forms() {
 }
 
 #[tokio::test]
-async fn statuses_decide_the_class() {
+async fn http_statuses_decide_the_class() {
     let (world, _server) = world(&script(), &[]);
     let router = world.router();
     for (tool, class, in_doubt) in [
@@ -121,7 +121,7 @@ async fn headers_carry_secrets() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_and_comes_back() {
+async fn calls_work_after_a_server_returns() {
     let (world, server) = world(&script(), &[]);
     let router = world.router();
     assert_eq!(value(&router, "echo", json!({})).await, json!({}));
@@ -139,7 +139,7 @@ async fn a_server_that_is_gone_and_comes_back() {
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_listens() {
+async fn an_unreachable_address_is_a_network_failure() {
     let mut world = World::new();
     world.options.servers.insert(
         "web".to_owned(),
@@ -156,7 +156,7 @@ async fn an_address_where_nobody_listens() {
 }
 
 #[tokio::test]
-async fn a_reply_that_cannot_be_read_fails_its_call_at_once() {
+async fn an_unreadable_reply_fails_its_call_at_once() {
     let reply = |result: &str| {
         format!("{{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{{\"content\":{result}}}}}")
     };

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::{World, call, until, value};
 
 #[tokio::test]
-async fn both_eras_are_spoken_and_remembered() {
+async fn both_eras_are_supported_and_stored() {
     for (era, expected, protocol) in [
         ("legacy", Era::Legacy, "2025-11-25"),
         ("modern", Era::Modern, "2026-07-28"),
@@ -47,7 +47,7 @@ async fn both_eras_are_spoken_and_remembered() {
 }
 
 #[tokio::test]
-async fn a_wrong_memory_of_the_era_is_mended() {
+async fn a_wrong_stored_era_is_corrected() {
     let world = World::with(
         "demo",
         &Script::new()
@@ -63,7 +63,7 @@ async fn a_wrong_memory_of_the_era_is_mended() {
 }
 
 #[tokio::test]
-async fn a_modern_server_that_is_slow_to_start_is_not_taken_for_a_silent_one() {
+async fn a_slow_modern_server_is_not_mistaken_for_a_silent_one() {
     let script = Script::new()
         .tool("echo", json!({}))
         .with("era", json!("modern"))
@@ -73,7 +73,7 @@ async fn a_modern_server_that_is_slow_to_start_is_not_taken_for_a_silent_one() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_silent_about_its_era_costs_little_and_once() {
+async fn a_server_without_an_era_answer_is_probed_once() {
     let script = Script::new()
         .tool("echo", json!({}))
         .with("start", json!({"silent_probe": true}));
@@ -100,7 +100,7 @@ async fn a_server_that_is_silent_about_its_era_costs_little_and_once() {
 
 /// A server that returns an empty result for every unknown request does not know the probe.
 #[tokio::test]
-async fn an_empty_answer_about_its_era_is_none() {
+async fn an_empty_era_answer_is_ignored() {
     let script = Script::new()
         .tool("echo", json!({}))
         .with("start", json!({"empty_probe": true}));
@@ -109,7 +109,7 @@ async fn an_empty_answer_about_its_era_is_none() {
 }
 
 #[tokio::test]
-async fn changed_tools_are_followed_in_both_eras() {
+async fn changed_tools_are_listed_again_in_both_eras() {
     for era in ["legacy", "modern"] {
         let script = Script::new()
             .tool("unlock", json!({"reveal": ["secret"]}))
@@ -145,7 +145,7 @@ async fn tools_are_listed_page_by_page() {
 }
 
 #[tokio::test]
-async fn tools_of_a_stored_catalog_are_known_before_the_server_is() {
+async fn tools_of_a_stored_catalog_are_known_before_the_server_starts() {
     let world = World::with("demo", &Script::new().tool("echo", json!({})));
     let first = world.router();
     assert!(first.list_servers().await.is_empty());
@@ -187,7 +187,7 @@ async fn a_catalog_of_another_server_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_reload_leaves_unchanged_servers_alone() {
+async fn a_reload_does_not_restart_unchanged_servers() {
     let mut world = World::with("stay", &Script::new().tool("one", json!({})));
     world.add("edit", &Script::new().tool("two", json!({})));
     world.add("leave", &Script::new().tool("three", json!({})));
@@ -283,7 +283,7 @@ async fn children_of_a_server_end_with_it() {
 }
 
 #[tokio::test]
-async fn servers_start_side_by_side() {
+async fn servers_start_concurrently() {
     let mut world = World::new();
     for name in ["a", "b", "c", "d"] {
         world.add(

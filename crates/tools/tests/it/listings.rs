@@ -74,7 +74,7 @@ async fn a_silent_server_is_listed_again_for_an_unknown_name() {
 
 /// S0.58: a call of a known tool also lists the tools again, without waiting for the listing.
 #[tokio::test]
-async fn a_silent_server_is_listed_again_beside_a_call() {
+async fn a_silent_server_is_listed_again_during_a_call() {
     let (world, clock) = silent("legacy", false);
     let router = world.router();
     value(&router, "unlock", json!({})).await;
@@ -85,7 +85,7 @@ async fn a_silent_server_is_listed_again_beside_a_call() {
 
 /// S0.58: a server that does not respond is not asked over and over, and its tools are kept.
 #[tokio::test]
-async fn a_listing_that_fails_is_tried_after_ten_minutes() {
+async fn a_failed_listing_is_retried_after_ten_minutes() {
     let (mut world, clock) = silent("legacy", false);
     let options = world.options.servers.get_mut("demo").unwrap();
     options.startup_timeout = std::time::Duration::from_secs(20);
@@ -101,7 +101,7 @@ async fn a_listing_that_fails_is_tried_after_ten_minutes() {
 
 /// S0.58: a probe and a person's request list the tools at once.
 #[tokio::test]
-async fn a_person_can_have_tools_listed_at_once() {
+async fn a_person_can_refresh_tools_at_once() {
     let (world, _) = silent("legacy", false);
     let router = world.router();
     value(&router, "unlock", json!({})).await;
@@ -116,7 +116,7 @@ async fn a_person_can_have_tools_listed_at_once() {
 
 /// A server that announces changes is not listed again because of its age.
 #[tokio::test]
-async fn a_server_that_announces_changes_is_not_asked_for_its_age() {
+async fn a_server_that_announces_changes_is_not_listed_by_age() {
     for era in ["legacy", "modern"] {
         let (world, clock) = silent(era, true);
         let router = world.router();

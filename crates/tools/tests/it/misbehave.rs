@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::{World, call, object, until, value};
 
 /// A world with a faulty server and a good one.
-fn beside_a_good_one(bad: &Script) -> World {
+fn with_a_good_server(bad: &Script) -> World {
     let mut world = World::with("bad", bad);
     world.add("good", &Script::new().tool("echo", json!({})));
     world
@@ -26,8 +26,8 @@ async fn good_works(router: &deft_tools::Router) {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_mid_call_leaves_doubt_and_comes_back() {
-    let world = beside_a_good_one(
+async fn a_server_that_exits_during_a_call_leaves_it_in_doubt_and_restarts() {
+    let world = with_a_good_server(
         &Script::new()
             .tool("die", json!({"die": "after"}))
             .tool("echo", json!({})),
@@ -48,7 +48,7 @@ async fn a_server_that_dies_mid_call_leaves_doubt_and_comes_back() {
 }
 
 #[tokio::test]
-async fn a_death_before_the_call_is_sent_leaves_no_doubt() {
+async fn an_exit_before_the_call_is_sent_leaves_no_doubt() {
     let world = World::with(
         "demo",
         &Script::new()
@@ -65,7 +65,7 @@ async fn a_death_before_the_call_is_sent_leaves_no_doubt() {
 
 #[tokio::test]
 async fn a_reply_that_is_too_large_fails_only_its_call() {
-    let mut world = beside_a_good_one(
+    let mut world = with_a_good_server(
         &Script::new()
             .tool("first", json!({"huge": 3_000_000}))
             .tool("last", json!({"huge": 3_000_000, "id_last": true}))
@@ -91,8 +91,8 @@ async fn a_reply_that_is_too_large_fails_only_its_call() {
 }
 
 #[tokio::test]
-async fn floods_and_garbage_are_waded_through() {
-    let world = beside_a_good_one(
+async fn floods_and_garbage_are_skipped() {
+    let world = with_a_good_server(
         &Script::new()
             .tool("flood", json!({"flood": 50_000, "text": "dry"}))
             .tool("garbage", json!({"garbage": 20_000, "text": "clean"}))
@@ -118,7 +118,7 @@ async fn floods_and_garbage_are_waded_through() {
 
 #[tokio::test]
 async fn an_endless_flood_ends_the_connection() {
-    let world = beside_a_good_one(&Script::new().tool("flood", json!({"flood": 100_000_000})));
+    let world = with_a_good_server(&Script::new().tool("flood", json!({"flood": 100_000_000})));
     let router = world.router();
     let (outcome, ()) = tokio::join!(call(&router, "bad.flood", json!({})), good_works(&router));
     let failure = outcome.unwrap_err();
@@ -131,7 +131,7 @@ async fn an_endless_flood_ends_the_connection() {
 
 #[tokio::test]
 async fn an_endless_line_ends_the_connection() {
-    let world = beside_a_good_one(
+    let world = with_a_good_server(
         &Script::new().tool("blob", json!({"garbage_bytes": 200_000_000, "hang": true})),
     );
     let router = world.router();
@@ -144,12 +144,12 @@ async fn an_endless_line_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_gets_ready_is_given_up() {
+async fn a_server_that_is_never_ready_times_out() {
     for script in [
         Script::new().with("start", json!({"hang": true})),
         Script::new().with("start", json!({"die": true})),
     ] {
-        let mut world = beside_a_good_one(&script.with("stderr", json!("cannot open display")));
+        let mut world = with_a_good_server(&script.with("stderr", json!("cannot open display")));
         world
             .options
             .servers
@@ -166,8 +166,8 @@ async fn a_server_that_never_gets_ready_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_hanging_start_does_not_hold_up_bare_names() {
-    let world = beside_a_good_one(&Script::new().with("start", json!({"hang": true})));
+async fn a_hanging_start_does_not_delay_bare_names() {
+    let world = with_a_good_server(&Script::new().with("start", json!({"hang": true})));
     let router = world.router();
     let started = Instant::now();
     assert_eq!(value(&router, "echo", json!({})).await, json!({}));
@@ -179,7 +179,7 @@ async fn a_hanging_start_does_not_hold_up_bare_names() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_named() {
+async fn a_missing_program_is_named() {
     let mut world = World::new();
     let server = deft_tools::ServerOptions::command("/no/such/program", &[]);
     world.options.servers.insert("demo".to_owned(), server);
@@ -197,7 +197,7 @@ async fn a_program_that_is_not_there_is_named() {
 
 #[tokio::test]
 async fn the_circuit_opens_after_five_failures() {
-    let world = beside_a_good_one(&Script::new().with("start", json!({"die": true})));
+    let world = with_a_good_server(&Script::new().with("start", json!({"die": true})));
     let mut options = world.options.clone();
     // The tool is known from a stored catalog, so calls reach the server.
     let router = world.router();
@@ -233,7 +233,7 @@ async fn the_circuit_opens_after_five_failures() {
 }
 
 #[tokio::test]
-async fn a_server_that_answers_nothing_any_more_is_started_anew() {
+async fn an_unresponsive_server_is_restarted() {
     // One call that blocks the whole process, as in a single-threaded server.
     let world = World::with(
         "demo",
@@ -278,7 +278,7 @@ async fn requests_of_a_server_are_declined() {
 }
 
 #[tokio::test]
-async fn pages_without_end_are_bounded() {
+async fn endless_pages_are_limited() {
     let world = World::with(
         "demo",
         &Script::new()

@@ -67,7 +67,7 @@ async fn all_end(numbers: &[String]) {
 }
 
 #[tokio::test]
-async fn everything_that_a_server_started_ends_with_it() {
+async fn processes_of_a_server_end_with_it() {
     let mut world = World::new();
     let line = start_runaways(world.path());
     world.add("bad", &Script::new().tool("run", json!({ "run": line })));
@@ -80,7 +80,7 @@ async fn everything_that_a_server_started_ends_with_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_given_up_takes_its_processes_along() {
+async fn processes_of_an_abandoned_server_are_killed() {
     let mut world = World::new();
     let line = start_runaways(world.path());
     let script = Script::new().tool("run", json!({ "run": line })).tool(
@@ -96,7 +96,7 @@ async fn a_server_that_is_given_up_takes_its_processes_along() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_stopped_takes_its_processes_along() {
+async fn processes_of_a_stopped_program_are_killed() {
     let mut world = World::new();
     world.options.shell.enabled = true;
     let router = world.router();
@@ -117,7 +117,7 @@ async fn a_program_that_is_stopped_takes_its_processes_along() {
 }
 
 #[tokio::test]
-async fn a_program_that_ends_by_itself_may_leave_something_running() {
+async fn processes_of_a_finished_program_may_continue() {
     let mut world = World::new();
     world.options.shell.enabled = true;
     world.options.file.folders = vec![world.path().to_owned()];
@@ -141,7 +141,7 @@ async fn a_program_that_ends_by_itself_may_leave_something_running() {
 const VICTIM: &str = "DEFT_TEST_RUNAWAY";
 
 #[tokio::test]
-async fn everything_ends_when_the_router_is_killed() {
+async fn all_processes_end_when_the_router_is_killed() {
     if let Some(folder) = std::env::var_os(VICTIM) {
         return victim(folder.as_ref()).await;
     }
@@ -149,7 +149,7 @@ async fn everything_ends_when_the_router_is_killed() {
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "runaway::everything_ends_when_the_router_is_killed",
+            "runaway::all_processes_end_when_the_router_is_killed",
         ])
         .env(VICTIM, world.path())
         .stdout(Stdio::null())

@@ -22,7 +22,7 @@ fn with_a_second_echo() -> World {
 }
 
 #[tokio::test]
-async fn only_the_allowed_file_runs_whatever_a_caller_writes() {
+async fn callers_can_run_only_the_allowed_program() {
     let mut world = with_a_second_echo();
     let open = world.path().join("open");
     // As if deft's own `PATH` contained the allowed folder and a relative one.
@@ -52,7 +52,7 @@ async fn only_the_allowed_file_runs_whatever_a_caller_writes() {
 }
 
 #[tokio::test]
-async fn a_caller_cannot_steer_a_program_by_variables() {
+async fn a_caller_cannot_control_a_program_by_variables() {
     let world = with_a_second_echo();
     let open = world.path().join("open");
     let router = world.router();

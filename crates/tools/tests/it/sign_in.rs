@@ -35,7 +35,7 @@ async fn sign_in(router: &Router, scopes: &[&str]) -> Result<(), Failure> {
 }
 
 #[tokio::test]
-async fn a_call_without_a_sign_in_fails_at_once_and_says_what_to_do() {
+async fn a_call_without_a_sign_in_fails_at_once_with_a_hint() {
     let server = GuardedServer::start();
     let (world, _) = world(&server);
     let router = world.router();
@@ -61,7 +61,7 @@ async fn a_call_without_a_sign_in_fails_at_once_and_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_sign_in_is_bound_to_the_server_and_proved() {
+async fn a_sign_in_is_bound_to_the_server_and_uses_pkce() {
     let server = GuardedServer::start();
     let (world, vault) = world(&server);
     let router = world.router();
@@ -99,7 +99,7 @@ async fn a_sign_in_is_bound_to_the_server_and_proved() {
 }
 
 #[tokio::test]
-async fn a_token_that_ends_is_renewed_once_for_all_calls() {
+async fn an_expired_token_is_renewed_once_for_all_calls() {
     let server = GuardedServer::start();
     let (world, vault) = world(&server);
     let router = world.router();
@@ -128,7 +128,7 @@ async fn a_token_that_ends_is_renewed_once_for_all_calls() {
 }
 
 #[tokio::test]
-async fn a_sign_in_that_cannot_be_renewed_asks_for_a_new_one() {
+async fn a_failed_renewal_asks_for_a_new_sign_in() {
     let server = GuardedServer::start();
     let (world, vault) = world(&server);
     let router = world.router();
@@ -147,7 +147,7 @@ async fn a_sign_in_that_cannot_be_renewed_asks_for_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_call_that_needs_more_says_which_scope() {
+async fn a_call_with_insufficient_scope_names_the_scope() {
     let server = GuardedServer::start();
     let (world, _) = world(&server);
     let router = world.router();
@@ -198,7 +198,7 @@ impl SecretSource for OwnSecret {
 }
 
 #[tokio::test]
-async fn a_client_with_a_secret_of_its_own_needs_no_person() {
+async fn a_client_with_a_secret_signs_in_without_a_person() {
     let server = GuardedServer::start();
     server.without_refresh();
     let (mut world, _) = world(&server);
@@ -227,7 +227,7 @@ async fn a_client_with_a_secret_of_its_own_needs_no_person() {
 }
 
 #[tokio::test]
-async fn servers_with_a_token_of_their_own_take_no_sign_in() {
+async fn servers_with_a_configured_token_need_no_sign_in() {
     let server = GuardedServer::start();
     let (mut world, _) = world(&server);
     let options = world.options.servers.get_mut("web").unwrap();

@@ -50,7 +50,7 @@ async fn entry(router: &Router) -> RemoteSkill {
 }
 
 #[tokio::test]
-async fn nothing_but_the_list_is_read_until_a_skill_is_opened_in_both_eras() {
+async fn only_the_list_is_read_until_a_skill_is_opened_in_both_eras() {
     for era in ["legacy", "modern"] {
         let mut world = World::new();
         let skills = skills(&world, "docs").with("ttl_ms", json!(60_000));
@@ -111,7 +111,7 @@ async fn the_list_comes_in_pages_and_is_stored_with_the_tools() {
 }
 
 #[tokio::test]
-async fn an_old_list_is_not_believed() {
+async fn an_old_list_is_read_again() {
     let (world, skills) = world(|skills| skills.with("ttl_ms", json!(0)));
     let router = world.router();
     let before = entry(&router).await;
@@ -134,7 +134,7 @@ async fn an_old_list_is_not_believed() {
 }
 
 #[tokio::test]
-async fn content_that_is_not_the_listed_one_is_refused() {
+async fn content_that_differs_from_its_listing_is_refused() {
     let (text, _) = skill_md("pdf", "Fills forms", "Read references/FORMS.md.");
     let other = skill_md("pdf", "Sends forms out", "Read references/FORMS.md.").0;
     let blob = json!({"uri": URI, "blob": "not base64!"});
@@ -158,7 +158,7 @@ async fn content_that_is_not_the_listed_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_frontmatter_that_is_not_the_listed_one_is_refused() {
+async fn a_frontmatter_that_differs_from_its_listing_is_refused() {
     let (world, _) = world(|skills| {
         skills.lists(0, |entry| {
             entry["frontmatter"]["description"] = json!("Harmless");
@@ -174,7 +174,7 @@ async fn a_frontmatter_that_is_not_the_listed_one_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_listed_is_not_even_asked_for() {
+async fn an_unlisted_file_is_not_requested() {
     let (world, _) = world(|skills| skills.sends("skill://pdf/extra.md", json!("Surprise")));
     let router = world.router();
     let skill = entry(&router).await;
@@ -210,7 +210,7 @@ async fn a_skill_is_read_on_its_own_server_only() {
 }
 
 #[tokio::test]
-async fn a_skill_that_is_not_listed_can_be_opened_by_its_address() {
+async fn an_unlisted_skill_can_be_opened_by_its_address() {
     let (text, frontmatter) = skill_md("hidden", "Not in the list", "Text.");
     let (world, _) =
         world(|skills| skills.unlisted_skill("deep/hidden", frontmatter, &[("SKILL.md", &text)]));
@@ -223,7 +223,7 @@ async fn a_skill_that_is_not_listed_can_be_opened_by_its_address() {
 }
 
 #[tokio::test]
-async fn of_a_skill_without_digests_only_the_defining_file_is_read() {
+async fn a_skill_without_digests_has_only_its_main_file() {
     let (world, _) = world(|skills| skills.lists(0, |entry| entry["resources"] = json!("dynamic")));
     let router = world.router();
     let skill = entry(&router).await;
@@ -238,7 +238,7 @@ async fn of_a_skill_without_digests_only_the_defining_file_is_read() {
 }
 
 #[tokio::test]
-async fn a_list_that_changes_is_read_again_and_so_is_that_of_a_server_that_restarts() {
+async fn changed_lists_and_lists_of_restarted_servers_are_read_again() {
     for era in ["legacy", "modern"] {
         let mut world = World::new();
         let skills = skills(&world, "docs").with("ttl_ms", json!(3_600_000));
@@ -273,7 +273,7 @@ async fn a_list_that_changes_is_read_again_and_so_is_that_of_a_server_that_resta
 }
 
 #[tokio::test]
-async fn a_reply_with_metadata_is_a_list_too_and_bad_entries_are_named() {
+async fn a_reply_with_metadata_is_a_list_and_bad_entries_are_named() {
     let (world, _) = world(|skills| {
         let (text, frontmatter) = skill_md("odd", "Its folder has another name", "Text.");
         let meta = json!({"io.modelcontextprotocol/serverInfo": {"name": "docs", "version": "1"}});
@@ -292,7 +292,7 @@ async fn a_reply_with_metadata_is_a_list_too_and_bad_entries_are_named() {
 }
 
 #[tokio::test]
-async fn an_id_with_a_path_behind_it_means_a_file() {
+async fn an_id_followed_by_a_path_refers_to_a_file() {
     let (text, frontmatter) = skill_md("inner", "A skill inside another", "Text.");
     let (world, _) = world(|skills| skills.skill("pdf/inner", frontmatter, &[("SKILL.md", &text)]));
     let router = world.router();

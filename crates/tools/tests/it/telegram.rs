@@ -142,7 +142,7 @@ async fn failures_have_classes() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_refused_or_no_token_is_never_shown() {
+async fn refused_and_missing_tokens_are_never_shown() {
     let api = BotApi::start();
     let wrong = Client::new(&options(&api), &Token("1:another-token".to_owned())).unwrap();
     let failure = send(&wrong, "hi").await.unwrap_err().failure;
@@ -162,7 +162,7 @@ async fn a_token_that_is_refused_or_no_token_is_never_shown() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_certain_and_silence_is_not() {
+async fn a_refused_connection_is_certain_and_a_timeout_is_in_doubt() {
     let api = BotApi::start();
     let silent = TelegramOptions {
         timeout: Duration::from_millis(50),
@@ -192,7 +192,7 @@ async fn nobody_there_is_certain_and_silence_is_not() {
 }
 
 #[tokio::test]
-async fn long_texts_become_several_messages_and_go_on_where_they_stopped() {
+async fn long_texts_become_messages_and_continue_after_the_last_sent() {
     let api = BotApi::start();
     let client = client(&api);
     let text = vec!["a line that is not very long"; 400].join("\n");
@@ -219,7 +219,7 @@ async fn long_texts_become_several_messages_and_go_on_where_they_stopped() {
 }
 
 #[tokio::test]
-async fn chats_that_cannot_be_meant_become_the_primary_chat() {
+async fn invalid_chats_become_the_primary_chat() {
     let api = BotApi::start();
     let told = TelegramOptions {
         chat: Some("42".to_owned()),
@@ -254,8 +254,8 @@ async fn chats_that_cannot_be_meant_become_the_primary_chat() {
         telegram: options(&api),
         ..Options::default()
     });
-    let said = value(&router, "telegram_send_message", json!({"message": "hi"})).await;
-    assert_eq!(said["chat_id"], "77", "the first that is listened to");
+    let reply = value(&router, "telegram_send_message", json!({"message": "hi"})).await;
+    assert_eq!(reply["chat_id"], "77", "the first that is listened to");
     router.reload(Options {
         telegram: TelegramOptions {
             allowed_chats: Vec::new(),
@@ -275,11 +275,11 @@ async fn the_bot_writes_to_allowed_chats_only() {
     let api = BotApi::start();
     let router = router(&api, options(&api));
     for chat in [json!("78"), json!(77)] {
-        let said = json!({"text": "hi", "chat_id": chat});
-        value(&router, "telegram_send_message", said).await;
+        let arguments = json!({"text": "hi", "chat_id": chat});
+        value(&router, "telegram_send_message", arguments).await;
     }
-    let said = json!({"text": "hi", "chat_id": "79"});
-    let failure = call(&router, "telegram_send_message", said)
+    let arguments = json!({"text": "hi", "chat_id": "79"});
+    let failure = call(&router, "telegram_send_message", arguments)
         .await
         .unwrap_err();
     assert_eq!(failure.class, FailureClass::Invalid);
@@ -287,8 +287,8 @@ async fn the_bot_writes_to_allowed_chats_only() {
         failure.message,
         "the chat `79` is not one of `telegram.allowed_chats`"
     );
-    let said = json!({"message": "hi", "target": "79"});
-    call(&router, "notify", said).await.unwrap_err();
+    let arguments = json!({"message": "hi", "target": "79"});
+    call(&router, "notify", arguments).await.unwrap_err();
     assert_eq!(api.calls().len(), 2);
 }
 
@@ -300,8 +300,8 @@ async fn the_tool_waits_only_in_the_middle_of_a_message() {
     assert_eq!(router.effects(tool), Some(Effects::Once));
     let long = "word ".repeat(2000);
     api.script([BotAnswer::Ok, BotAnswer::TooMany(0), BotAnswer::TooMany(0)]);
-    let said = value(&router, tool, json!({"text": long})).await;
-    assert_eq!(said, json!({"chat_id": "77", "message_ids": [1, 2, 3]}));
+    let reply = value(&router, tool, json!({"text": long})).await;
+    assert_eq!(reply, json!({"chat_id": "77", "message_ids": [1, 2, 3]}));
     api.script([BotAnswer::TooMany(0)]);
     let failure = call(&router, tool, json!({"text": long}))
         .await
@@ -327,7 +327,7 @@ async fn the_tool_waits_only_in_the_middle_of_a_message() {
 }
 
 #[tokio::test]
-async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
+async fn without_a_token_the_tool_is_missing_with_a_hint() {
     let api = BotApi::start();
     let router = router(&api, TelegramOptions::default());
     let listed: Vec<Value> = router.list().iter().map(|tool| json!(tool.name)).collect();
@@ -351,7 +351,7 @@ async fn without_a_token_there_is_no_tool_and_a_word_about_it() {
 /// Messages and button presses arrive unchanged, unknown updates do no harm, and confirmed updates are
 /// never delivered again.
 #[tokio::test(flavor = "multi_thread")]
-async fn updates_are_heard() {
+async fn updates_are_received() {
     let api = BotApi::start();
     let client = client(&api);
     api.write(77, "hello");
@@ -361,7 +361,7 @@ async fn updates_are_heard() {
     );
     api.push(json!({"poll": {}}));
     let wait = Duration::from_secs(20);
-    let heard = client.updates(0, wait).await.unwrap();
+    let updates = client.updates(0, wait).await.unwrap();
     let chat = |id: &str, name: Option<&str>| ChatId {
         id: id.to_owned(),
         name: name.map(str::to_owned),
@@ -386,7 +386,7 @@ async fn updates_are_heard() {
         },
         UpdateContent::Other,
     ];
-    let what: Vec<UpdateContent> = heard.iter().map(|update| update.what.clone()).collect();
+    let what: Vec<UpdateContent> = updates.iter().map(|update| update.what.clone()).collect();
     assert_eq!(what, expected);
     assert_eq!(api.unconfirmed_updates(), [1, 2, 3, 4]);
     let again = client.clone();
@@ -398,7 +398,7 @@ async fn updates_are_heard() {
 }
 
 #[tokio::test]
-async fn two_listeners_are_told_apart() {
+async fn two_listeners_are_distinguished() {
     let api = BotApi::start();
     let conflict = "Conflict: terminated by other getUpdates request";
     api.script([BotAnswer::Error(409, conflict.to_owned())]);
@@ -416,7 +416,7 @@ async fn two_listeners_are_told_apart() {
 
 /// A question is a single message, even if it is long.
 #[tokio::test]
-async fn buttons_stay_with_their_question() {
+async fn buttons_belong_to_their_question() {
     let api = BotApi::start();
     let client = client(&api);
     let button = Button {

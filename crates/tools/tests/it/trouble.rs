@@ -37,7 +37,7 @@ impl SecretSource for Vault {
 }
 
 #[tokio::test]
-async fn secrets_reach_the_tool_and_nobody_else() {
+async fn secrets_reach_only_the_tool() {
     let mut world = World::with(
         "demo",
         &Script::new()
@@ -117,7 +117,7 @@ async fn secrets_of_the_configuration_stay_with_the_server() {
 }
 
 #[tokio::test]
-async fn a_secret_that_is_missing_blocks_the_server() {
+async fn a_missing_secret_blocks_the_server() {
     let mut world = World::with("demo", &Script::new().tool("echo", json!({})));
     let demo = world.options.servers.get_mut("demo").unwrap();
     demo.env
@@ -188,7 +188,7 @@ async fn a_tool_may_fail_twice_and_then_work() {
 }
 
 #[tokio::test]
-async fn a_deadline_leaves_the_call_in_doubt_and_tells_the_server() {
+async fn a_deadline_leaves_the_call_in_doubt_and_cancels_it_at_the_server() {
     let world = World::with(
         "demo",
         &Script::new()
@@ -221,7 +221,7 @@ async fn a_deadline_leaves_the_call_in_doubt_and_tells_the_server() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_ends_at_once_and_tells_the_server() {
+async fn a_cancelled_call_ends_at_once_and_notifies_the_server() {
     let world = World::with("demo", &Script::new().tool("hang", json!({"hang": true})));
     let router = world.router();
     let cancel = CancellationToken::new();
@@ -272,7 +272,7 @@ async fn a_dropped_call_is_cancelled_too() {
 }
 
 #[tokio::test]
-async fn no_more_calls_than_allowed_are_under_way() {
+async fn concurrent_calls_are_limited() {
     let mut world = World::with("demo", &Script::new().tool("slow", json!({"delay_ms": 30})));
     world.options.servers.get_mut("demo").unwrap().concurrency = 2;
     let router = world.router();

@@ -11,7 +11,7 @@ use super::{Dict, Kind, Seq, Set, Value, iterate};
 use crate::fault::{Fault, Outcome};
 
 /// Maximum depth of comparisons; deeper JSON is an error.
-const DEEPEST: usize = 250;
+const MAX_DEPTH: usize = 250;
 
 /// `a == b`.
 pub fn equal<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool> {
@@ -63,7 +63,7 @@ fn equal_rest<'a>(a: &Value<'a>, b: &Value<'a>, budget: &Budget) -> Outcome<bool
 
 fn down(depth: usize, budget: &Budget) -> Outcome<usize> {
     budget.spend(1)?;
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(Fault::limit("values are nested too deeply to be compared"));
     }
     Ok(depth + 1)

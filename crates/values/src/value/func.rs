@@ -2,7 +2,7 @@
 //!
 //! Not here: calls, which the evaluator performs.
 
-use super::{DEEPEST, Kind, Value};
+use super::{Kind, MAX_VALUE_DEPTH, Value};
 
 /// A function or method that can be called.
 pub enum Func<'a> {
@@ -29,6 +29,6 @@ impl Func<'_> {
             Func::Bound(receiver, _) => receiver.depth(),
             Func::Builtin(_) | Func::Unbound(..) => 0,
         };
-        (inner + 1).min(DEEPEST)
+        (inner + 1).min(MAX_VALUE_DEPTH)
     }
 }

@@ -223,21 +223,21 @@ impl<'a> Value<'a> {
             Value::Dict(dict) => dict.depth(),
             Value::Set(set) => set.depth,
             Value::Func(func) => func.depth(),
-            Value::Iter(stream) => stream.try_borrow().map_or(DEEPEST, |s| s.depth()),
+            Value::Iter(stream) => stream.try_borrow().map_or(MAX_VALUE_DEPTH, |s| s.depth()),
             _ => 0,
         }
     }
 }
 
 /// Maximum nesting of containers, because showing, comparing and dropping them recurse.
-pub(crate) const DEEPEST: u16 = 100;
+pub(crate) const MAX_VALUE_DEPTH: u16 = 100;
 
-/// Returns one level more than the deepest of `depths`; fails above `DEEPEST`.
+/// Returns one level more than the deepest of `depths`; fails above `MAX_VALUE_DEPTH`.
 pub fn deeper(depths: impl Iterator<Item = u16>) -> Outcome<u16> {
     let depth = depths.max().unwrap_or(0) + 1;
-    if depth > DEEPEST {
+    if depth > MAX_VALUE_DEPTH {
         return Err(Fault::limit(format!(
-            "values nested more than {DEEPEST} levels deep"
+            "values nested more than {MAX_VALUE_DEPTH} levels deep"
         )));
     }
     Ok(depth)

@@ -8,7 +8,7 @@ use super::{Kind, Value, float as floats};
 use crate::fault::{Fault, Outcome};
 
 /// Maximum depth of values to format; deeper JSON is an error.
-const DEEPEST: usize = 250;
+const MAX_DEPTH: usize = 250;
 
 /// `str(value)` as a new string.
 pub fn to_str(value: &Value<'_>, budget: &Budget) -> Outcome<String> {
@@ -101,7 +101,7 @@ impl Writer<'_> {
 
     fn down(&mut self) -> Outcome<()> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(Fault::limit("a value is nested too deeply to be shown"));
         }
         Ok(())

@@ -34,7 +34,7 @@ fn seeds_example() {
 }
 
 #[test]
-fn what_is_known_and_what_depends() {
+fn known_and_dependent_values_are_shown() {
     let skill = r#"
 name: dry
 description: x
@@ -82,7 +82,7 @@ confirmations:
 }
 
 #[test]
-fn remedies_of_the_host_come_last() {
+fn heal_rules_of_the_host_come_last() {
     let skill = "
 name: healed
 description: x

@@ -45,7 +45,7 @@ steps:
 }
 
 #[test]
-fn a_rerun_takes_over_what_ended_well_before_its_start() {
+fn a_rerun_reuses_successful_steps_before_its_start() {
     let skill = "
 name: again
 description: x
@@ -97,7 +97,7 @@ fn taken(skill: &str, results: &Value, from: &str) -> Vec<(String, Vec<String>)>
 }
 
 #[test]
-fn a_rerun_takes_over_what_its_first_step_waits_for_wherever_that_stands() {
+fn a_rerun_reuses_dependencies_of_its_first_step_at_any_position() {
     let skill = "
 name: order
 description: x
@@ -114,7 +114,7 @@ steps:
 }
 
 #[test]
-fn a_rerun_knows_what_was_called_before_it() {
+fn a_rerun_knows_earlier_calls() {
     let skill = "
 name: promised
 description: x

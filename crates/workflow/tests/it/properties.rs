@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn order_of_ends_does_not_matter(generated in generated(), seed in any::<u64>()) {
+    fn order_of_results_does_not_matter(generated in generated(), seed in any::<u64>()) {
         let essences: Vec<_> = [Pick::First, Pick::Last, Pick::Random(seed), Pick::Random(!seed)]
             .into_iter()
             .map(|pick| {

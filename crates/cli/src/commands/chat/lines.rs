@@ -45,10 +45,10 @@ pub(super) fn call(
         return paint("2", &line);
     }
     let how = match mark {
-        Mark::Good(ms) => paint("32", "✓").with(format!(" {}", took(*ms))),
+        Mark::Good(ms) => paint("32", "✓").with(format!(" {}", show_duration(*ms))),
         Mark::Failed(ms, why) => {
             let why = why.map_or(String::new(), |why| format!("  {}", words(why)));
-            paint("31", "✗").with(format!(" {}{why}", took(*ms)))
+            paint("31", "✗").with(format!(" {}{why}", show_duration(*ms)))
         }
         Mark::Refused(_) | Mark::Hidden(_) => StyledText::default(),
     };
@@ -100,7 +100,7 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(8))
 }
 
-fn took(ms: u64) -> String {
+fn show_duration(ms: u64) -> String {
     duration(Duration::from_millis(ms))
 }
 

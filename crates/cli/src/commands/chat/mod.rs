@@ -135,7 +135,7 @@ impl ChatSetup<'_> {
         };
         if let Some(text) = text {
             if let Some(found) = &conversation {
-                unanswered::go_on(&mut participants, &found.view.id, self.output).await?;
+                unanswered::resume_all(&mut participants, &found.view.id, self.output).await?;
             }
             return once::say(&mut participants, say(text), self.output).await;
         }

@@ -182,7 +182,7 @@ mod tests {
     use crate::talk_fake::fake::{Fake, failed};
 
     #[test]
-    fn what_is_piped_in_comes_behind() {
+    fn piped_input_follows_the_message() {
         for (given, piped, expected) in [
             ("sum up", "", Some("sum up")),
             ("sum up\n", "a\nb\n", Some("sum up\n\na\nb")),

@@ -214,7 +214,7 @@ impl Session {
             .await?
             .view;
         let messages = self.participants.talk.messages(&found.id).await?;
-        let spoken = spoken_messages(&messages);
+        let spoken = without_results(&messages);
         self.show(&spoken[spoken.len().saturating_sub(RESUMED_MESSAGES)..]);
         self.note(format!("resuming {}: {}", found.id, visible(&found.title)));
         self.begin();
@@ -230,7 +230,7 @@ impl Session {
             return Ok(());
         };
         let messages = self.participants.talk.messages(id).await?;
-        self.show(&spoken_messages(&messages));
+        self.show(&without_results(&messages));
         Ok(())
     }
 
@@ -282,7 +282,7 @@ impl Session {
 }
 
 /// Returns the messages of people and agents, without the results of calls.
-fn spoken_messages(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
+fn without_results(messages: &[ChatMessage]) -> Vec<&ChatMessage> {
     let messages = messages.iter();
     messages
         .filter(|message| message.role != MessageRole::Tool)

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_told_apart() {
+    fn messages_and_commands_are_distinguished() {
         for (line, expected) in [
             ("", Nothing),
             ("  \n", Nothing),

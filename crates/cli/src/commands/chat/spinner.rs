@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_and_tokens_stand_behind_what_goes_on() {
+    fn time_and_tokens_follow_the_current_activity() {
         let long = "⚙ a_tool_with_a_long_name {\"query\":\"from:ada\"}";
         for (what, elapsed, tokens, width, expected) in [
             ("thinking", 0, 0, 80, "⠋ thinking"),

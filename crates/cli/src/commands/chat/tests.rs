@@ -131,7 +131,7 @@ fn text(text: &str) -> FakeAction {
 }
 
 #[tokio::test]
-async fn an_answer_is_written_as_it_comes_and_once() {
+async fn a_streamed_answer_is_written_once() {
     for live in [false, true] {
         let mut world = world(live);
         let mut events = vec![text("Let me look.")];
@@ -148,7 +148,7 @@ async fn an_answer_is_written_as_it_comes_and_once() {
 
 /// Messages of other code are printed after an answer in progress, and do not break a question.
 #[test]
-fn lines_from_elsewhere_tear_nothing() {
+fn log_lines_do_not_break_answers_or_questions() {
     let world = world(false);
     let view = &world.session.participants.view;
     view.begin();
@@ -226,7 +226,7 @@ async fn agents_and_refusals_are_lines() {
 
 /// An answer that was not streamed is shown at the end, as are failures.
 #[tokio::test]
-async fn ends_are_shown() {
+async fn unstreamed_answers_and_failures_are_shown() {
     let mut world = world(true);
     world.fake.then([], "**quiet**");
     world.fake.ends(
@@ -236,8 +236,8 @@ async fn ends_are_shown() {
     let shown = chat(&mut world, &["one", "two"]).await;
     assert_eq!(shown, "quiet\nhalf an ans\n✗ 10 steps were not enough");
     assert_eq!(world.session.usage.llm_calls, 2);
-    let said = world.fake.said.lock().unwrap();
-    let conversations: Vec<_> = said.iter().map(|say| say.conversation.clone()).collect();
+    let sent = world.fake.said.lock().unwrap();
+    let conversations: Vec<_> = sent.iter().map(|say| say.conversation.clone()).collect();
     assert_eq!(conversations, [None, Some("conv_1".to_owned())]);
 }
 
@@ -265,7 +265,7 @@ async fn questions_are_asked_and_wait_without_a_person() {
 }
 
 #[tokio::test]
-async fn a_wish_to_stop_ends_the_answer_and_not_the_chat() {
+async fn an_interrupt_stops_the_answer_and_not_the_chat() {
     let mut world = world(true);
     world.fake.then([text("well "), FakeAction::Hang], "");
     let (fake, stop) = (world.fake.clone(), world.stop.clone());
@@ -280,7 +280,7 @@ async fn a_wish_to_stop_ends_the_answer_and_not_the_chat() {
 }
 
 #[tokio::test]
-async fn commands_do_what_they_say() {
+async fn commands_have_their_effect() {
     for (lines, expected) in [
         (vec!["/skills"], "mail.send  Sends a mail"),
         (
@@ -338,7 +338,7 @@ async fn commands_do_what_they_say() {
 }
 
 #[tokio::test]
-async fn what_follows_goes_where_it_belongs() {
+async fn messages_go_to_the_selected_conversation_and_agent() {
     let mut world = world(false);
     chat(
         &mut world,
@@ -353,8 +353,8 @@ async fn what_follows_goes_where_it_belongs() {
         ],
     )
     .await;
-    let said = world.fake.said.lock().unwrap();
-    let whither: Vec<_> = said
+    let sent = world.fake.said.lock().unwrap();
+    let whither: Vec<_> = sent
         .iter()
         .map(|say| {
             (
@@ -376,7 +376,7 @@ async fn what_follows_goes_where_it_belongs() {
 }
 
 #[test]
-fn exit_codes_are_those_of_the_contract() {
+fn exit_codes_follow_the_outcome() {
     let done = |outcome| answer(RunStatus::Done, Some(outcome));
     let failed = |class| failed(class, "x");
     for (said, code) in [
@@ -393,7 +393,7 @@ fn exit_codes_are_those_of_the_contract() {
 }
 
 #[tokio::test]
-async fn what_was_not_answered_is_answered_first() {
+async fn unanswered_messages_are_answered_first() {
     let mut world = world(false);
     let open = |run: &str, text: &str, state| UnansweredMessage {
         run: RunId::new(run),
@@ -427,7 +427,7 @@ async fn what_was_not_answered_is_answered_first() {
 
 /// If a call plans later work and no daemon is running, a note is printed.
 #[tokio::test]
-async fn what_is_planned_needs_a_daemon() {
+async fn planned_work_without_a_daemon_prints_a_note() {
     for (tool, up, told) in [
         ("memory_store_skill", false, true),
         ("queue_task", false, true),

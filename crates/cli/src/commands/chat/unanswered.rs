@@ -41,7 +41,7 @@ pub(super) fn describe(open: &UnansweredMessage) -> String {
 }
 
 /// Resumes all unanswered messages for a script, printing only a note for each.
-pub(super) async fn go_on(
+pub(super) async fn resume_all(
     participants: &mut TurnParticipants,
     conversation: &str,
     output: &Output,
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_it_stands_is_said_in_a_line() {
+    fn the_state_of_an_answer_is_one_line() {
         for (state, waits_for, expected) in [
             (
                 AnswerState::Interrupted,

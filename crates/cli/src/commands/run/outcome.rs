@@ -80,7 +80,7 @@ fn say_success(detail: &RunDetail, outcome: Outcome, output: &Output) {
     let run = &detail.run;
     let error = run.error.as_ref();
     let why = error.map_or(String::new(), |error| format!(": {}", error.message));
-    let line = format!("{outcome}{}{why}  {}", took(detail), run.id);
+    let line = format!("{outcome}{}{why}  {}", show_times(detail), run.id);
     if met_limit(run) {
         output.complain(&line);
         let hint = error.and_then(|error| error.hint.as_deref());
@@ -99,7 +99,7 @@ fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
     let place = step.map_or(String::new(), |step| format!(" in `{step}`"));
     output.complain(&format!(
         "{outcome}{place}{}: {message}  {}",
-        took(detail),
+        show_times(detail),
         run.id
     ));
     let hint = error.and_then(|error| error.hint.as_deref());
@@ -119,7 +119,7 @@ fn say_failure(detail: &RunDetail, outcome: Outcome, output: &Output) {
 }
 
 /// Formats the time that the run worked, and separately the time that it was idle.
-fn took(detail: &RunDetail) -> String {
+fn show_times(detail: &RunDetail) -> String {
     let Some(worked) = detail.worked_ms().map(Duration::from_millis) else {
         return String::new();
     };

@@ -49,7 +49,8 @@ pub(crate) fn run(args: &RunList, global: &Global, output: &Output) -> Done {
             "hint: the process of an `{ABANDONED}` run has exited; `deft runs resume ID` or `deft up` continues the run"
         ));
     }
-    args.extent.say_rest(output, shown, || pages.count())?;
+    args.extent
+        .note_omitted_rows(output, shown, || pages.count())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -32,12 +32,12 @@ pub(crate) fn run(id: &str, global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&json!(RunDocument { run }))?;
     } else {
-        output.prose(story(&run, &app.zone))?;
+        output.prose(describe_run(&run, &app.zone))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn story(detail: &RunDetail, zone: &TimeZone) -> String {
+fn describe_run(detail: &RunDetail, zone: &TimeZone) -> String {
     let mut text = head(detail, zone);
     for step in &detail.steps {
         text.push_str(&step_line(step, zone));
@@ -112,10 +112,10 @@ fn head(detail: &RunDetail, zone: &TimeZone) -> String {
 fn format_work_time(detail: &RunDetail) -> String {
     let idle = |ms: u64, word: &str| match ms {
         0 => String::new(),
-        ms => format!("{word} {}", took(Some(ms))),
+        ms => format!("{word} {}", show_duration(Some(ms))),
     };
     let parts = [
-        took(detail.worked_ms()),
+        show_duration(detail.worked_ms()),
         idle(detail.idle.waited_ms, "waited"),
         idle(detail.idle.interrupted_ms, "interrupted for"),
     ];
@@ -229,7 +229,7 @@ fn step_line(step: &StepView, zone: &TimeZone) -> String {
     };
     let parts = [
         step.kind.clone(),
-        took(step.duration_ms),
+        show_duration(step.duration_ms),
         tried,
         step.items.as_ref().map_or(String::new(), items),
         text.unwrap_or_default(),
@@ -262,7 +262,7 @@ fn call_line(call: &CallView) -> String {
     };
     let parts = [
         short(&json!(call.args)),
-        took(call.duration_ms),
+        show_duration(call.duration_ms),
         what.to_owned(),
         answered,
         short(&json!(call.note)),
@@ -277,7 +277,7 @@ fn join_parts(parts: [String; 5]) -> String {
     parts.collect::<Vec<_>>().join("  ")
 }
 
-fn took(ms: Option<u64>) -> String {
+fn show_duration(ms: Option<u64>) -> String {
     let length = ms.map(Duration::from_millis);
     length.map_or(String::new(), duration)
 }

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_wrapped_on_words_below_itself() {
+    fn wrapped_text_is_indented() {
         let text = "one two three four five six seven eight\nnine";
         let expected =
             "found     one two three four five six\n          seven eight\n          nine";

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_as_terminals_send_them() {
+    fn key_sequences_of_terminals_are_read() {
         for (bytes, expected) in [
             (&b"\x1b[A"[..], &[Key::Up][..]),
             (b"\x1bOB\x1b[Aa", &[Key::Down, Key::Up, Key::Approve]),

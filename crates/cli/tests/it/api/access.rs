@@ -40,14 +40,14 @@ fn the_api_needs_its_token_and_health_does_not() {
     assert_eq!(missing.status, 404);
     assert_eq!(missing.json()["code"], "no_such_page");
     assert_eq!(missing.header("access-control-allow-origin"), None);
-    let said = daemon.stop();
-    assert!(!said.contains(&api.token), "{said}");
+    let output = daemon.stop();
+    assert!(!output.contains(&api.token), "{output}");
     assert!(!world.path("home/server.json").exists());
 }
 
 /// deft allows no page of a browser to read its replies, whatever the page's origin is.
 #[test]
-fn no_reply_has_a_permission_for_pages() {
+fn no_reply_allows_other_origins() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -75,7 +75,7 @@ fn no_reply_has_a_permission_for_pages() {
 
 /// MCP requires the same access: a token with the right scope.
 #[test]
-fn mcp_is_served_behind_the_guard() {
+fn mcp_requests_need_a_token() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -122,7 +122,7 @@ fn a_request_has_an_id() {
 
 #[cfg(unix)]
 #[test]
-fn the_token_belongs_to_its_owner_and_stays() {
+fn the_token_file_is_private_and_kept() {
     use std::os::unix::fs::PermissionsExt;
     let world = used_home();
     Daemon::start(&world).stop();
@@ -135,7 +135,7 @@ fn the_token_belongs_to_its_owner_and_stays() {
 }
 
 #[test]
-fn a_port_that_is_taken_does_not_stop_the_daemon() {
+fn the_daemon_runs_although_its_port_is_in_use() {
     let world = used_home();
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = other.local_addr().unwrap().to_string();
@@ -173,7 +173,7 @@ fn other_machines_are_not_served_without_encryption() {
 }
 
 #[test]
-fn the_api_can_be_switched_off() {
+fn the_api_can_be_disabled() {
     let world = used_home();
     let daemon = Daemon::with(&world, &[], &[("DEFT__SERVER__ENABLED", "false")]);
     assert!(!world.path("home/server.json").exists());
@@ -193,7 +193,7 @@ fn the_status_names_the_address() {
 }
 
 #[test]
-fn bad_input_is_refused_and_others_are_served() {
+fn bad_input_does_not_affect_other_requests() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);

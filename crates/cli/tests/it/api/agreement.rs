@@ -17,7 +17,7 @@ fn content(reply: &Reply) -> (u16, Value) {
 }
 
 #[test]
-fn an_error_has_the_code_message_and_hint_of_the_command() {
+fn api_errors_equal_those_of_the_command_line() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -64,7 +64,7 @@ const OWN_KEYS: [&str; 4] = [
 
 /// Every other `POST` gives the same reply to a repeated key, and refuses the key for another body.
 #[test]
-fn a_key_is_known_at_every_address() {
+fn an_idempotency_key_is_valid_at_every_address() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -93,7 +93,7 @@ fn a_key_is_known_at_every_address() {
 }
 
 #[test]
-fn the_key_of_a_run_outlives_the_daemon() {
+fn an_idempotency_key_survives_a_restart() {
     let world = used_home();
     world.write("home/skills/note.yaml", NOTE);
     let body = json!({"skill": "note", "inputs": {"text": "hi"}});
@@ -115,7 +115,7 @@ fn the_key_of_a_run_outlives_the_daemon() {
 
 /// Documents that the command line prints are the same over HTTP.
 #[test]
-fn documents_are_those_of_the_command_line() {
+fn api_documents_equal_those_of_the_command_line() {
     let world = used_home();
     world.write("home/skills/note.yaml", NOTE).write(
         "home/config.toml",

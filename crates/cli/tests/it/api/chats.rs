@@ -49,11 +49,11 @@ fn a_message_is_answered_and_the_conversation_continues() {
     let next = json!({"text": "Who am I?", "conversation": conversation});
     let next = api.post("/api/v1/chats", &next).json();
     assert_eq!(next["answer"]["text"], "You are Ada.");
-    let told = messages(&server.requests()[1]);
-    let told: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
+    let prompt = messages(&server.requests()[1]);
+    let prompt: Vec<&str> = prompt.iter().map(|(_, text)| text.as_str()).collect();
     assert!(
-        told.iter().any(|text| text.contains("Hello, Ada.")),
-        "the model knows what was said: {told:?}"
+        prompt.iter().any(|text| text.contains("Hello, Ada.")),
+        "the model knows what was said: {prompt:?}"
     );
     let shown = api.read(&format!("/api/v1/chats/{conversation}"));
     let stored = shown["conversation"]["messages"].as_array().unwrap();
@@ -79,7 +79,7 @@ fn a_message_is_answered_and_the_conversation_continues() {
 
 /// A client that does not wait follows the feed, or polls.
 #[test]
-fn an_answer_that_takes_longer_is_followed_and_fetched() {
+fn a_slow_answer_is_followed_and_fetched() {
     let gate = Gate::default();
     let server = model([ModelAnswer::text("It is done.").gate(0, &gate)]);
     let world = home(&server, "");

@@ -75,7 +75,7 @@ fn a_socket_gets_stored_events_then_live_ones_each_once() {
 }
 
 #[test]
-fn no_event_is_lost_or_doubled_while_clients_join() {
+fn no_event_is_lost_or_duplicated_while_clients_join() {
     let world = world();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -145,8 +145,8 @@ fn a_question_is_answered_on_the_socket() {
         seen.iter()
             .any(|one| one["type"] == "confirmation_answered")
     );
-    let said = daemon.stop();
-    assert!(!said.contains(&api.token), "{said}");
+    let output = daemon.stop();
+    assert!(!output.contains(&api.token), "{output}");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn plain_curl_gets_server_sent_events() {
 
 /// A client that never reads does not block the events of other clients.
 #[test]
-fn a_client_that_does_not_read_affects_no_other() {
+fn a_client_that_does_not_read_does_not_affect_others() {
     let world = world();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);

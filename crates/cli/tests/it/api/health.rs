@@ -11,7 +11,7 @@ use crate::daemon::{Daemon, ended, used_home, wait_for};
 
 /// A run waits for a web server that responds only after the test opens a gate.
 #[test]
-fn a_daemon_that_drains_is_alive_and_not_ready() {
+fn a_draining_daemon_is_alive_but_not_ready() {
     let gate = Gate::default();
     let held = gate.clone();
     let slow = HttpDouble::start(move |_| {
@@ -82,7 +82,7 @@ with open(sys.argv[1], 'r+b') as index:
 
 /// Another program holds the locks of the database, so the store waits.
 #[test]
-fn a_daemon_whose_store_does_not_answer_is_alive_and_not_ready() {
+fn a_daemon_with_a_stuck_store_is_alive_but_not_ready() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let stranger = Api {

@@ -156,7 +156,7 @@ fn skill_files_are_created_compared_and_exported() {
 }
 
 #[test]
-fn figures_are_counted() {
+fn statistics_count_runs() {
     let world = world();
     let (daemon, api) = started(&world);
     run(&api, &json!({"skill": "note", "inputs": {"text": "1"}}));
@@ -240,7 +240,7 @@ fn figures_are_counted() {
 }
 
 #[test]
-fn the_home_is_changed() {
+fn settings_and_secrets_are_changed_over_http() {
     let world = world();
     let (daemon, api) = started(&world);
     let set = api.put(
@@ -300,7 +300,7 @@ fn the_home_is_changed() {
 }
 
 #[test]
-fn servers_reminders_and_commands_are_carried_out() {
+fn servers_reminders_and_commands_work_over_http() {
     let world = world();
     let (daemon, api) = started(&world);
     let server = json!({"name": "files", "command": ["nothing-of-this-name", "x"]});
@@ -356,16 +356,16 @@ fn servers_reminders_and_commands_are_carried_out() {
 }
 
 #[test]
-fn a_chat_is_answered_or_says_why_not() {
+fn a_chat_returns_an_answer_or_an_error() {
     let world = world();
     let (daemon, api) = started(&world);
     // Without a model the answer is a failure, and the message is stored.
-    let said = api.post_with(
+    let reply = api.post_with(
         "/api/v1/chats?wait=20",
         &json!({"text": "hello"}),
         &[("Idempotency-Key", "m-1")],
     );
-    assert!(matches!(said.status, 200 | 400), "{}", said.json());
+    assert!(matches!(reply.status, 200 | 400), "{}", reply.json());
     refused(
         &api.post("/api/v1/chats", &json!({"text": " "})),
         400,

@@ -96,7 +96,7 @@ fn finished(api: &Api, reply: &Reply) -> Value {
 }
 
 #[test]
-fn a_signed_delivery_fires_its_skill_once_also_after_a_restart() {
+fn a_signed_delivery_runs_its_skill_once_despite_a_restart() {
     let world = world();
     let (daemon, api) = up(&world);
     let body = json!({"service": "shop", "type": "deployed"}).to_string();
@@ -128,7 +128,7 @@ fn a_signed_delivery_fires_its_skill_once_also_after_a_restart() {
 }
 
 #[test]
-fn what_is_not_signed_is_refused_and_logged() {
+fn unsigned_deliveries_are_refused_and_logged() {
     let world = world();
     let (daemon, api) = up(&world);
     let body = "{\"service\":\"shop\"}";
@@ -185,7 +185,7 @@ fn what_is_not_signed_is_refused_and_logged() {
     assert_eq!(api.get("/api/v1/runs").json()["runs"], json!([]));
     let long = format!("/hooks/{}", "x".repeat(4000));
     api.flood("POST", &long, 20);
-    let said = daemon.stop();
+    let output = daemon.stop();
     let audit = world.read("home/logs/audit.jsonl");
     // The flood has left a hundred lines, and those are short.
     assert!((50..=102).contains(&audit.lines().count()), "{audit}");
@@ -195,7 +195,7 @@ fn what_is_not_signed_is_refused_and_logged() {
         (&first["who"], &first["what"], &first["status"]),
         (&json!("hook"), &json!("POST /hooks/deploys"), &json!(401))
     );
-    assert!(!said.contains(SECRET) && !audit.contains(SECRET));
+    assert!(!output.contains(SECRET) && !audit.contains(SECRET));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn documented() -> String {
 }
 
 #[test]
-fn the_documented_commands_fire_a_skill() {
+fn the_documented_commands_trigger_a_hook() {
     let world = used_home();
     world
         .write(
@@ -48,8 +48,8 @@ fn the_documented_commands_fire_a_skill() {
             .env("SECRET", secret)
             .output()
             .unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{printed}");
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
     };
     assert_eq!(send("another")["code"], "bad_signature");

@@ -41,7 +41,7 @@ fn document(output: &Output) -> Value {
 }
 
 #[test]
-fn a_delivery_by_hand_fires_the_skill_of_every_scheme() {
+fn a_test_delivery_works_for_every_signature_scheme() {
     let world = world();
     let daemon = Daemon::with(&world, &[], &[SECRET]);
     for scheme in SCHEMES {
@@ -80,7 +80,7 @@ fn a_delivery_by_hand_fires_the_skill_of_every_scheme() {
 }
 
 #[test]
-fn a_body_of_ones_own_is_sent_as_it_is() {
+fn a_custom_payload_is_sent_unchanged() {
     let world = world();
     world
         .write("body.json", "{\"type\": \"deployed\", \"shop\": 7}")
@@ -121,7 +121,7 @@ fn a_body_of_ones_own_is_sent_as_it_is() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_hook_settings_are_named() {
     let world = world();
     let code = |args: &[&str]| document(&deft(&world, args))["error"]["code"].clone();
     assert_eq!(code(&["hooks", "test", "plain", "--json"]), "not_up");

@@ -24,7 +24,7 @@ fn trickle(stream: &mut TcpStream, api: &Api) -> Vec<u8> {
     stream
         .set_read_timeout(Some(Duration::from_millis(50)))
         .unwrap();
-    let mut said = Vec::new();
+    let mut text = Vec::new();
     let mut bytes = [0; 4096];
     let begun = std::time::Instant::now();
     loop {
@@ -32,21 +32,21 @@ fn trickle(stream: &mut TcpStream, api: &Api) -> Vec<u8> {
         // The server may close at any moment.
         drop(stream.write(b"x"));
         match stream.read(&mut bytes) {
-            Ok(0) => return said,
-            Ok(read) => said.extend(&bytes[..read]),
+            Ok(0) => return text,
+            Ok(read) => text.extend(&bytes[..read]),
             Err(problem)
                 if matches!(problem.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
             {
                 assert_eq!(api.get("/healthz").status, 200);
             }
             // The server closed the connection while bytes were in flight.
-            Err(_) => return said,
+            Err(_) => return text,
         }
     }
 }
 
 #[test]
-fn slow_clients_are_cut_off() {
+fn slow_clients_are_disconnected() {
     let world = used_home();
     let daemon = Daemon::with(&world, &[], &[SHORT]);
     let api = Api::find(&world);
@@ -54,8 +54,8 @@ fn slow_clients_are_cut_off() {
     let mut head = api.connect();
     let begin = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nX-Slow: ", api.address);
     head.write_all(begin.as_bytes()).unwrap();
-    let said = trickle(&mut head, &api);
-    assert!(!said.starts_with(b"HTTP/1.1 200"));
+    let response = trickle(&mut head, &api);
+    assert!(!response.starts_with(b"HTTP/1.1 200"));
     // A body that never ends.
     let mut body = api.connect();
     let begin = format!(
@@ -85,7 +85,7 @@ fn slow_clients_are_cut_off() {
 }
 
 #[test]
-fn sockets_that_are_half_open_or_torn_do_no_harm() {
+fn half_open_and_reset_sockets_do_no_harm() {
     let world = used_home();
     let daemon = Daemon::with(&world, &[], &[SHORT]);
     let api = Api::find(&world);
@@ -134,7 +134,7 @@ fn allowed_at_once(wanted: usize) -> usize {
 /// 10,000 connections that send nothing: the idle ones make room, so that other clients are answered all the time. All
 /// of them are open at once where the limit of open files allows it.
 #[test]
-fn ten_thousand_connections_keep_no_client_out() {
+fn ten_thousand_connections_do_not_block_other_clients() {
     const ALL: usize = 10_000;
     let at_once = allowed_at_once(ALL);
     assert!(
@@ -163,7 +163,7 @@ fn ten_thousand_connections_keep_no_client_out() {
 }
 
 #[test]
-fn a_full_house_is_explained() {
+fn reaching_the_connection_limit_returns_an_explanation() {
     let world = used_home();
     let daemon = Daemon::with(&world, &[], &[("DEFT__SERVER__MAX_CONNECTIONS", "3")]);
     let api = Api::find(&world);
@@ -202,7 +202,7 @@ fn a_full_house_is_explained() {
 }
 
 #[test]
-fn wrong_tokens_are_slowed_down_and_right_ones_are_not() {
+fn only_wrong_tokens_are_slowed_down() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);

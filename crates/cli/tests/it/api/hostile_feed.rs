@@ -21,7 +21,7 @@ fn assert_served(api: &Api, other: &mut Socket) {
 
 /// Invalid frames end only the connection that they arrive on.
 #[test]
-fn frames_that_break_the_rules_end_only_their_connection() {
+fn invalid_frames_close_only_their_connection() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -78,7 +78,7 @@ fn frames_that_break_the_rules_end_only_their_connection() {
 
 /// Feeds may use a quarter of the files that the process may open, so that other requests are always served.
 #[test]
-fn feeds_leave_files_for_other_requests() {
+fn feeds_leave_file_descriptors_for_other_requests() {
     let world = used_home();
     let daemon = Daemon::with_open_files(&world, 200);
     let api = Api::find(&world);
@@ -112,7 +112,7 @@ outputs:
 /// A client that reads nothing for a while gets `resync`, then all missed events in order, over the WebSocket and as
 /// server-sent events. Another client gets all events as they happen.
 #[test]
-fn a_slow_client_gets_resync_and_misses_nothing() {
+fn a_slow_client_gets_resync_and_loses_no_event() {
     let world = used_home();
     let steps: String = (0..60)
         .map(|step| format!("  - {{id: s{step}, tool: log, args: {{message: x}}}}\n"))

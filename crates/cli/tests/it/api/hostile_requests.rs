@@ -10,7 +10,7 @@ use crate::daemon::{Daemon, used_home};
 
 /// A second request is hidden in the first one of a connection: each is checked separately.
 #[test]
-fn smuggled_requests_pass_the_guard_on_their_own() {
+fn smuggled_requests_are_authorised_separately() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -42,17 +42,17 @@ fn smuggled_requests_pass_the_guard_on_their_own() {
         "Transfer-Encoding: chunked, identity\r\n",
         "Transfer-Encoding : chunked\r\n",
     ] {
-        let said = raw(format!("{}0\r\n\r\n{hidden}", head(lengths)));
-        let replies: Vec<&str> = said.split("HTTP/1.1 ").skip(1).collect();
+        let response = raw(format!("{}0\r\n\r\n{hidden}", head(lengths)));
+        let replies: Vec<&str> = response.split("HTTP/1.1 ").skip(1).collect();
         assert!(
             !replies.is_empty() && replies.len() <= 2,
-            "{lengths}: {said}"
+            "{lengths}: {response}"
         );
         assert!(
             replies.iter().all(|reply| reply.starts_with('4')),
-            "{lengths}: {said}"
+            "{lengths}: {response}"
         );
-        assert!(!said.contains("\"runs\""), "{lengths}: {said}");
+        assert!(!response.contains("\"runs\""), "{lengths}: {response}");
         assert_served(&api);
     }
     daemon.stop();
@@ -83,10 +83,10 @@ fn a_body_without_a_length_is_limited_too() {
             stream.write_all(piece.as_bytes()).unwrap();
         }
         stream.write_all(b"1\r\n{\r\n0\r\n\r\n").unwrap();
-        let mut said = Vec::new();
-        drop(stream.read_to_end(&mut said));
-        let said = String::from_utf8_lossy(&said);
-        assert!(said.contains(code), "{path}: {said}");
+        let mut text = Vec::new();
+        drop(stream.read_to_end(&mut text));
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains(code), "{path}: {text}");
         assert_served(&api);
     }
     daemon.stop();
@@ -94,7 +94,7 @@ fn a_body_without_a_length_is_limited_too() {
 
 /// Ambiguous paths and heads. The token is valid, so a refusal can only be due to the trick.
 #[test]
-fn paths_and_heads_that_play_tricks_are_refused() {
+fn malformed_paths_and_heads_are_refused() {
     let world = used_home();
     world.write("home/skills/x.yaml", "name: x\ndescription: d\nsteps: []\n");
     let daemon = Daemon::start(&world);
@@ -185,11 +185,11 @@ fn paths_and_heads_that_play_tricks_are_refused() {
     ] {
         let mut stream = api.connect();
         drop(stream.write_all(format!("{head}\r\n").as_bytes()));
-        let mut said = Vec::new();
-        drop(stream.read_to_end(&mut said));
+        let mut received = Vec::new();
+        drop(stream.read_to_end(&mut received));
         // Some are closed without a response.
-        let refused = said.is_empty() || said.starts_with(b"HTTP/1.1 4");
-        assert!(refused, "{what}: {}", String::from_utf8_lossy(&said));
+        let refused = received.is_empty() || received.starts_with(b"HTTP/1.1 4");
+        assert!(refused, "{what}: {}", String::from_utf8_lossy(&received));
         assert_served(&api);
     }
     daemon.stop();
@@ -246,9 +246,9 @@ fn mcp_messages_of_the_wrong_era_are_refused() {
         ),
     ] {
         let reply = ask(&headers, &body);
-        let said = String::from_utf8_lossy(&reply.body).into_owned();
-        let refused = (400..500).contains(&reply.status) || said.contains("\"error\"");
-        assert!(refused, "{headers:?} {body}: {} {said}", reply.status);
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        let refused = (400..500).contains(&reply.status) || text.contains("\"error\"");
+        assert!(refused, "{headers:?} {body}: {} {text}", reply.status);
         assert_served(&api);
     }
     // The session of the old era still works.

@@ -65,7 +65,7 @@ fn a_feed_ends_when_its_token_is_revoked() {
 
 /// A request with an idempotency key that starts no run is executed once, even across a restart.
 #[test]
-fn a_kept_reply_outlives_the_daemon() {
+fn a_stored_reply_survives_a_restart() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let path = "/api/v1/tools/fact_save/call";

@@ -197,14 +197,14 @@ fn follow_everything(api: &Api, spoken: &mut Spoken) {
         api.address, api.token
     );
     stream.write_all(head.as_bytes()).unwrap();
-    let mut said = Vec::new();
+    let mut text = Vec::new();
     let mut bytes = [0; 4096];
-    while !said.windows(12).any(|part| part == b"skill_failed") {
+    while !text.windows(12).any(|part| part == b"skill_failed") {
         let read = stream.read(&mut bytes).unwrap();
         assert!(read > 0, "the stream ended");
-        said.extend(&bytes[..read]);
+        text.extend(&bytes[..read]);
     }
-    spoken.add("server-sent events", said);
+    spoken.add("server-sent events", text);
 }
 
 fn use_the_command_line(world: &World, run: &str, spoken: &mut Spoken) {

@@ -45,7 +45,7 @@ fn streams_of_mcp_end_when_their_token_is_revoked() {
 }
 
 #[test]
-fn every_revision_is_spoken_at_one_address() {
+fn one_address_serves_every_protocol_revision() {
     let world = used_home();
     world.write("home/skills/note.yaml", NOTE);
     let daemon = Daemon::start(&world);

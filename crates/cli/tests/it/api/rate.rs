@@ -33,7 +33,7 @@ pub(super) fn is_slowed_down(reply: &Reply, most: u32) -> bool {
 
 /// Reading and changing requests are counted apart, and each token on its own.
 #[test]
-fn a_token_that_asks_too_often_is_slowed_down_and_others_are_not() {
+fn only_the_token_over_the_rate_limit_is_slowed_down() {
     let world = used_home();
     let (reads, changes) = (5, 2);
     let daemon = Daemon::with(

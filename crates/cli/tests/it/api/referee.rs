@@ -40,7 +40,7 @@ fn count_requests(text: &str) -> usize {
 }
 
 #[test]
-fn every_reply_is_as_the_document_describes_it() {
+fn every_reply_matches_the_openapi_document() {
     // The number of requests per operation; the API has about a hundred operations.
     let many = std::env::var_os("DEFT_API_EXAMPLES").map(|text| text.into_string().unwrap());
     let examples = many.as_deref().unwrap_or("3");

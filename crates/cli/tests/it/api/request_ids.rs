@@ -75,7 +75,7 @@ fn the_id_of_a_request_is_in_the_journal_of_its_run() {
 }
 
 #[test]
-fn reruns_jobs_and_chats_have_it_too() {
+fn reruns_jobs_and_chats_have_the_request_id() {
     let server = model([ModelAnswer::text("Hello.")]);
     let world = home(&server, "");
     world.write("home/skills/note.yaml", NOTE);
@@ -110,7 +110,7 @@ fn reruns_jobs_and_chats_have_it_too() {
 
 /// Tools of deft that start runs pass on the id of the request that calls them.
 #[test]
-fn runs_that_a_tool_starts_have_it() {
+fn runs_started_by_a_tool_have_the_request_id() {
     let world = world();
     let (daemon, api) = started(&world);
     let inputs = json!({"skill": "note", "inputs": {"text": "hi"}});
@@ -143,7 +143,7 @@ fn runs_that_a_tool_starts_have_it() {
 
 /// Over stdio the request id is the id of the message.
 #[test]
-fn over_stdio_it_is_the_id_of_the_message() {
+fn over_stdio_the_request_id_is_the_message_id() {
     let world = world();
     for mut client in McpClient::both(&world) {
         let arguments = json!({"skill": "note", "inputs": {"text": "hi"}});

@@ -19,7 +19,7 @@ fn world() -> World {
 }
 
 #[test]
-fn a_run_is_started_once_per_key_and_waited_for() {
+fn a_request_starts_one_run_per_key_and_waits_for_it() {
     let world = world();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -86,7 +86,7 @@ outputs:
 
 /// The driver of a run responds to the waiting request directly, without reading the store.
 #[test]
-fn the_reply_of_a_run_is_the_run_as_it_is_stored() {
+fn the_reply_equals_the_stored_run() {
     let world = world();
     world.write("home/skills/mixed.yaml", MIXED);
     let daemon = Daemon::start(&world);

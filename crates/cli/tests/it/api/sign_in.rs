@@ -54,7 +54,7 @@ fn a_code_signs_in_one_browser_once() {
     assert_eq!(world.code(&["tokens", "revoke", "browser-1"]), 0);
     assert_eq!(browser.get("/api/v1/status").status, 401);
 
-    let said = daemon.stop();
+    let output = daemon.stop();
     let entries = world.audited_requests().into_iter();
     let entries: Vec<_> = entries
         .map(|it| (it["who"].clone(), it["status"].clone()))
@@ -65,7 +65,7 @@ fn a_code_signs_in_one_browser_once() {
         [(json!("browser-1"), json!(200)), refused.clone(), refused]
     );
     for text in [
-        said,
+        output,
         world.read("home/logs/audit.jsonl"),
         world.read("home/tokens.json"),
     ] {
@@ -147,7 +147,7 @@ fn a_sign_in_does_not_wait_for_its_body() {
 
 /// Only the page's own script may run in it, and no other page may show it in a frame.
 #[test]
-fn the_page_needs_no_token_and_loads_nothing_from_elsewhere() {
+fn the_page_needs_no_token_and_loads_no_external_content() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = with_token(&Api::find(&world), "none".to_owned());

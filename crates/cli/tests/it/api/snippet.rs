@@ -41,7 +41,7 @@ fn client(api: &Api, folder: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_client_of_the_seeds_hears_a_run() {
+fn the_client_of_the_seeds_receives_the_events_of_a_run() {
     let world = used_home();
     world.write("home/skills/hello.yaml", HELLO);
     let daemon = Daemon::start(&world);

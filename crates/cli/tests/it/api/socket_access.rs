@@ -71,7 +71,7 @@ fn a_websocket_is_opened_only_with_a_token_and_from_this_host() {
 
 /// A token that may only read hears events and answers no question. Each answer is in the audit log, also a refused one.
 #[test]
-fn an_answer_on_the_socket_needs_the_scope_run_and_is_logged() {
+fn answering_on_the_socket_needs_the_scope_run_and_is_logged() {
     let world = used_home();
     world.write("home/skills/asking.yaml", ASKING);
     let daemon = Daemon::start(&world);
@@ -89,8 +89,8 @@ fn an_answer_on_the_socket_needs_the_scope_run_and_is_logged() {
     // Events and replies have no order between them, so the question comes first.
     reading.until("confirmation_required");
     reading.send(&answer(&run));
-    let heard = reading.until("error");
-    let problem = &heard.last().unwrap()["problem"];
+    let reply = reading.until("error");
+    let problem = &reply.last().unwrap()["problem"];
     assert_eq!(
         (&problem["status"], &problem["code"], &problem["detail"]),
         (

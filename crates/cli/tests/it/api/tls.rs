@@ -95,7 +95,7 @@ impl Client {
 }
 
 #[test]
-fn the_api_is_encrypted_and_a_new_certificate_counts_at_once() {
+fn the_api_is_encrypted_and_uses_a_new_certificate_at_once() {
     let world = used_home();
     let first = renew(&world, 2090);
     let mut daemon = Daemon::with(&world, &[], &ENCRYPTED);
@@ -113,10 +113,10 @@ fn the_api_is_encrypted_and_a_new_certificate_counts_at_once() {
     let mut plain = TcpStream::connect(("127.0.0.1", port)).unwrap();
     plain.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    let mut said = String::new();
-    drop(plain.read_to_string(&mut said));
-    assert!(said.starts_with("HTTP/1.1 400"), "{said}");
-    assert!(said.contains("use https"), "{said}");
+    let mut text = String::new();
+    drop(plain.read_to_string(&mut text));
+    assert!(text.starts_with("HTTP/1.1 400"), "{text}");
+    assert!(text.contains("use https"), "{text}");
 
     // An incomplete renewal changes nothing; a complete one applies to new connections, and open ones
     // continue.
@@ -166,7 +166,7 @@ fn other_machines_are_served_with_a_certificate() {
 }
 
 #[test]
-fn a_handshake_that_does_not_end_is_given_up() {
+fn an_unfinished_handshake_times_out() {
     let world = used_home();
     let cert = renew(&world, 2090);
     let limit = [("DEFT__SERVER__REQUEST_TIMEOUT", "1s")];
@@ -176,8 +176,8 @@ fn a_handshake_that_does_not_end_is_given_up() {
         let mut slow = TcpStream::connect(("127.0.0.1", port)).unwrap();
         slow.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
         slow.write_all(begun).unwrap();
-        let mut said = Vec::new();
-        slow.read_to_end(&mut said).unwrap();
+        let mut text = Vec::new();
+        slow.read_to_end(&mut text).unwrap();
     }
     let mut client = Client::connect(port, &cert).unwrap();
     let host = format!("localhost:{port}");
@@ -186,7 +186,7 @@ fn a_handshake_that_does_not_end_is_given_up() {
 }
 
 #[test]
-fn a_certificate_that_cannot_be_used_is_explained() {
+fn an_unusable_certificate_is_explained() {
     let world = used_home();
     renew(&world, 2090);
     let check = |variables: &[(&str, &str)]| {

@@ -30,7 +30,7 @@ fn post(api: &Api, path: &str, body: &Value) -> u16 {
 }
 
 #[test]
-fn a_token_may_do_what_its_scope_says() {
+fn a_token_allows_the_requests_of_its_scope() {
     let world = used_home();
     world
         .write("home/skills/report.yaml", WORKFLOW)
@@ -71,7 +71,7 @@ fn a_token_may_do_what_its_scope_says() {
 }
 
 #[test]
-fn changes_are_logged_with_who_where_and_what_and_no_secret() {
+fn changes_are_logged_with_actor_and_target_without_secrets() {
     let world = used_home();
     world.write("home/skills/report.yaml", WORKFLOW);
     let daemon = Daemon::start(&world);
@@ -91,7 +91,7 @@ fn changes_are_logged_with_who_where_and_what_and_no_secret() {
     );
     api.send("PUT", &path, &headers, b"{}");
     api.get("/api/v1/runs");
-    let said = daemon.stop();
+    let output = daemon.stop();
     let log = world.read("home/logs/audit.jsonl");
     let lines = world.audited_requests();
     assert_eq!(lines.len(), 2, "{log}");
@@ -107,7 +107,7 @@ fn changes_are_logged_with_who_where_and_what_and_no_secret() {
         "{line}"
     );
     assert_eq!(lines[1]["status"], 400);
-    for text in [&log, &said, &world.read("home/logs/deft.log")] {
+    for text in [&log, &output, &world.read("home/logs/deft.log")] {
         assert!(
             !text.contains(canary) && !text.contains(&api.token),
             "{text}"
@@ -119,7 +119,7 @@ fn changes_are_logged_with_who_where_and_what_and_no_secret() {
 
 /// The log line of a message to `/mcp` has few details, so each tool call has its own line.
 #[test]
-fn tools_that_mcp_clients_call_are_logged() {
+fn tool_calls_of_mcp_clients_are_logged() {
     let world = used_home();
     let daemon = Daemon::start(&world);
     let api = Api::find(&world);
@@ -155,7 +155,7 @@ fn tools_that_mcp_clients_call_are_logged() {
 }
 
 #[test]
-fn doctor_reports_tokens_that_cannot_be_read() {
+fn doctor_reports_unreadable_tokens() {
     let world = used_home();
     let finding = || {
         let report = world.output(&["doctor", "--json"]);

@@ -118,7 +118,7 @@ impl Chaos {
             let child = self.start(&args);
             // The moment of the kill; the test does not wait for an event here.
             let moment = scatter(n + 1_000_000) % command.longest();
-            let (killed, said) = accident(child, Duration::from_millis(moment as u64));
+            let (killed, said) = kill_after(child, Duration::from_millis(moment as u64));
             let mut record = self.record.lock().unwrap();
             if killed {
                 *record.kills.entry(command.name()).or_default() += 1;
@@ -147,7 +147,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// Kills a process after a delay. Returns whether it was still running, and its output.
-fn accident(mut child: Child, after: Duration) -> (bool, String) {
+fn kill_after(mut child: Child, after: Duration) -> (bool, String) {
     let deadline = Instant::now() + after;
     while Instant::now() < deadline {
         if child.try_wait().unwrap().is_some() {
@@ -170,7 +170,7 @@ fn run_id(text: &str) -> Option<String> {
 }
 
 #[test]
-fn killed_processes_lose_and_repeat_nothing() {
+fn killed_processes_lose_and_repeat_no_call() {
     let wanted = deft_testkit::test_size("DEFT_CHAOS_KILLS", USUAL);
     let begun = Instant::now();
     let chaos = Chaos::new(wanted);

@@ -144,7 +144,7 @@ fn servers_and_exports_are_counted() {
 }
 
 #[test]
-fn the_page_needs_a_token_unless_it_is_opened() {
+fn the_metrics_page_needs_a_token_unless_public() {
     for (more, status) in [("", 401), ("[telemetry]\nopen_metrics = true\n", 200)] {
         let world = configured(more);
         let daemon = Daemon::start(&world);

@@ -297,7 +297,7 @@ fn doctor_check(world: &World, id: &str) -> Value {
 
 /// If the receiver is unavailable, spans are lost but runs succeed; `deft doctor` reports it.
 #[test]
-fn a_receiver_that_does_not_answer_costs_no_run() {
+fn a_silent_receiver_does_not_affect_runs() {
     let gone = {
         let receiver = OtlpReceiver::start(0);
         receiver.url.clone()

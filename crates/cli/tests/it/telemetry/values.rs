@@ -24,7 +24,7 @@ fn failing() -> Value {
 }
 
 #[test]
-fn the_page_has_what_happened() {
+fn the_metrics_page_counts_runs_and_calls() {
     let server = model([ModelAnswer::text("Hello, Ada.").usage(20, 0, 4)]);
     let world = home(&server, "");
     world.write("home/skills/asking.yaml", ASKING);

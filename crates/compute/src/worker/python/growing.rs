@@ -250,7 +250,7 @@ mod tests {
     use super::rewrite;
 
     #[test]
-    fn names_that_grow_are_parts_until_they_are_read() {
+    fn growing_strings_stay_in_parts_until_read() {
         let code = "s = ''\nfor i in x:\n    s += f'{i} ' if i else s[0]\nresult = s.strip()\n";
         let expected = "s = ''\nfor i in x:\n    s = __grow__(s, ( f'{i} ' if i else __text__(s)[0]))\n\
                         result = __text__(s).strip()\n";
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn other_code_is_left_alone() {
+    fn other_code_is_unchanged() {
         for code in [
             "n = 0\nfor i in x:\n    n += 1",
             "s = ''\ns += 'a'",

@@ -94,7 +94,7 @@ pub(super) fn while_loading<T>(load: impl FnOnce() -> T) -> T {
 }
 
 /// Whether a module can be loaded and is not loaded yet.
-pub(super) fn is_wanted(name: &str) -> bool {
+pub(super) fn needs_loading(name: &str) -> bool {
     let loaded = IMPORTS
         .get()
         .is_some_and(|imports| imports.whole || imports.loaded.contains_key(name));

@@ -166,7 +166,7 @@ impl LoadedInterpreter {
         let wanted: Vec<&str> = names
             .iter()
             .map(String::as_str)
-            .filter(|name| import::is_wanted(name))
+            .filter(|name| import::needs_loading(name))
             .collect();
         if wanted.is_empty() {
             return Ok(());
@@ -265,7 +265,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_native_modules_are_those_that_were_looked_at() {
+    fn the_native_modules_are_the_reviewed_ones() {
         let found = interpreter().enter(|vm| {
             let names = vm.sys_module.get_attr("builtin_module_names", vm)?;
             names

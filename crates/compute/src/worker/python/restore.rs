@@ -40,7 +40,7 @@ impl Snapshot {
     pub(crate) fn restore(&self, vm: &VirtualMachine) -> PyResult<()> {
         for (class, attributes) in &self.classes {
             if !same_attributes(class, attributes) {
-                self.mend(class, attributes, vm);
+                self.restore_class(class, attributes, vm);
             }
         }
         for (dictionary, items) in &self.dictionaries {
@@ -55,7 +55,7 @@ impl Snapshot {
     }
 
     /// Restores the attributes of a class one by one, because the interpreter keeps tables next to them.
-    fn mend(&self, class: &PyTypeRef, attributes: &[Attribute], vm: &VirtualMachine) {
+    fn restore_class(&self, class: &PyTypeRef, attributes: &[Attribute], vm: &VirtualMachine) {
         let now: Vec<Attribute> = class.attributes.entries();
         for (name, _) in &now {
             if !attributes.iter().any(|(old, _)| name.is(old)) {

@@ -58,7 +58,7 @@ impl TaskRuns {
 }
 
 /// Resumes a run: by the daemon if one is running, otherwise in this process.
-pub(super) async fn go_on(server: &McpServer, id: &str, by: &str) -> Result<(), ErrorData> {
+pub(super) async fn resume_task(server: &McpServer, id: &str, by: &str) -> Result<(), ErrorData> {
     let Some(place) = server.task_runs().enter(id) else {
         return Ok(());
     };

@@ -27,7 +27,7 @@ pub(in crate::mcp) async fn get(
 ) -> Result<GetTaskResult, ErrorData> {
     let run = look(server, id).await?;
     if run.lacks_driver() && server.ask(|app| Lock::holder(app.home()).is_none()).await? {
-        follow::go_on(server, id, &elicit::client_name(context)).await?;
+        follow::resume_task(server, id, &elicit::client_name(context)).await?;
     }
     let task = run.describe(elicit::ask_by(context), Timestamp::now());
     Ok(GetTaskResult::new(task))
@@ -49,7 +49,7 @@ pub(in crate::mcp) async fn update(
     }
     let answered = server.ask(move |app| answer(app, &id, &responses, &name));
     if answered.await?? {
-        follow::go_on(server, &request.task_id, &by).await?;
+        follow::resume_task(server, &request.task_id, &by).await?;
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ pub(in crate::mcp) async fn cancel(
     by: String,
 ) -> Result<(), ErrorData> {
     let cancelled = server.ask(move |app| {
-        if TaskRun::read(app, &id)?.is_over() {
+        if TaskRun::read(app, &id)?.has_ended() {
             return Ok(());
         }
         runs::cancel(app, &id, &by).map_err(internal)?;

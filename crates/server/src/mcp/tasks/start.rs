@@ -38,7 +38,7 @@ pub(in crate::mcp) async fn run(
         Ok(id) => id,
         Err(failure) => return Ok(reply::failure(&failure).into()),
     };
-    follow::go_on(server, &id, &by).await?;
+    follow::resume_task(server, &id, &by).await?;
     let run = tokio::select! {
         run = wait_for_run(server, &id, bell) => run?,
         () = context.ct.cancelled() => {
@@ -48,8 +48,8 @@ pub(in crate::mcp) async fn run(
     };
     // Without a way to ask the person, the client gets the question and learns that `approval_answer` takes
     // the answer.
-    let is_told = run.is_asking() && ask_by == AskMethod::Nothing;
-    Ok(if run.is_over() || is_told {
+    let is_question_in_reply = run.is_asking() && ask_by == AskMethod::Nothing;
+    Ok(if run.has_ended() || is_question_in_reply {
         reply::run(&run.skill_run()).into()
     } else {
         CreateTaskResult::new(run.describe(ask_by, Timestamp::now()).task).into()

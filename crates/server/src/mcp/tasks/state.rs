@@ -54,7 +54,7 @@ impl TaskRun {
     }
 
     /// Whether the run has ended.
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn has_ended(&self) -> bool {
         self.detail.run.status == RunStatus::Done
     }
 
@@ -80,7 +80,7 @@ impl TaskRun {
     /// parked and does not count yet.
     pub(super) fn can_return(&self) -> bool {
         let parks_soon = !self.questions.is_empty() && !self.is_asking();
-        self.is_over() || self.is_idle() && !parks_soon
+        self.has_ended() || self.is_idle() && !parks_soon
     }
 
     /// Whether the run could continue but no process drives it.
@@ -110,7 +110,7 @@ impl TaskRun {
             changed,
         )
         .with_status_message(self.message(can_ask));
-        task.poll_interval_ms = (!self.is_over()).then(|| self.poll_interval(now));
+        task.poll_interval_ms = (!self.has_ended()).then(|| self.poll_interval(now));
         DetailedTask::new(task, self.payload(can_ask))
     }
 

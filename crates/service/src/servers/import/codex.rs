@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_codex_become_common_ones() {
+    fn keys_of_codex_are_converted() {
         let entry = json!({
             "url": "https://x/mcp", "bearer_token_env_var": "TOKEN",
             "http_headers": {"X-A": "1"}, "env_http_headers": {"X-B": "B"},

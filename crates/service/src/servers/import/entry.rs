@@ -55,14 +55,14 @@ pub(super) fn read(entry: &Value) -> Result<ServerEntry, String> {
                 entry.get("headers").or_else(|| entry.get("http_headers")),
             )?;
             if url.trim_end_matches('/').ends_with("/sse") {
-                taken.remark(
+                taken.add_remark(
                     "its URL looks like the older SSE transport, which deft does not support",
                 );
             }
         }
     }
     taken.choices(entry);
-    taken.strangers(entry);
+    taken.report_unknown_keys(entry);
     Ok(taken)
 }
 
@@ -100,7 +100,7 @@ fn find_address(entry: &Map<String, Value>) -> Result<EntryAddress<'_>, String> 
 }
 
 impl ServerEntry {
-    fn remark(&mut self, text: impl Into<String>) {
+    fn add_remark(&mut self, text: impl Into<String>) {
         self.remarks.push(text.into());
     }
 
@@ -118,13 +118,13 @@ impl ServerEntry {
         let text = variables::with_user_home(text);
         if let Some(variable) = variables::first(&text) {
             if variable.starts_with("input:") {
-                self.remark(format!(
+                self.add_remark(format!(
                     "{what} has `${{{variable}}}`, which prompts a person; write the value and set \
                      `enabled = true`"
                 ));
                 self.put("enabled", json!(false));
             } else {
-                self.remark(format!(
+                self.add_remark(format!(
                     "{what} has `${{{variable}}}`, which deft does not expand there"
                 ));
             }
@@ -187,20 +187,20 @@ impl ServerEntry {
             Text::Plain => Some(text.to_owned()),
             Text::Reference(reference) => Some(reference),
             Text::WithDefault { reference, default } => {
-                self.remark(format!(
+                self.add_remark(format!(
                     "`{place}` had the default `{default}`, which is left out: it is `{reference}` now"
                 ));
                 Some(reference)
             }
             Text::Input(name) => {
-                self.remark(format!(
+                self.add_remark(format!(
                     "`{place}` is left out: `${{input:{name}}}` prompts a person; set it to \
                      `env:NAME`"
                 ));
                 None
             }
             Text::Mixed(variable) => {
-                self.remark(format!(
+                self.add_remark(format!(
                     "`{place}` has `${{{variable}}}` inside a longer string, which deft does not expand"
                 ));
                 Some(text.to_owned())
@@ -224,11 +224,11 @@ impl ServerEntry {
         }
     }
 
-    fn strangers(&mut self, entry: &Map<String, Value>) {
+    fn report_unknown_keys(&mut self, entry: &Map<String, Value>) {
         let strangers = entry.keys().filter(|key| !READ.contains(&key.as_str()));
         let names: Vec<String> = strangers.map(|key| format!("`{key}`")).collect();
         if !names.is_empty() {
-            self.remark(format!(
+            self.add_remark(format!(
                 "ignored {}: deft has no such key",
                 names.join(", ")
             ));

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_goose_become_common_ones() {
+    fn keys_of_goose_are_converted() {
         let entry = json!({
             "name": "git", "type": "stdio", "enabled": true, "cmd": "uvx", "args": ["git"],
             "envs": {}, "env_keys": ["TOKEN"], "timeout": 300, "bundled": null,

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_deft_with_this_home_is_itself() {
+    fn only_deft_with_this_home_is_skipped() {
         let home = Path::new("/h");
         let entry = |args: &[&str]| json!({"command": "/bin/deft", "args": args});
         assert!(is_home(&entry(&["mcp", "serve"]), home));

@@ -33,7 +33,7 @@ mod tests {
     use super::escape;
 
     #[test]
-    fn openings_are_texts() {
+    fn template_openings_are_escaped() {
         assert_eq!(
             escape("docker ps --format '{{.Names}}' {% x %} {# y #} {z} {"),
             "docker ps --format '{{ '{{' }}.Names}}' {{ '{%' }} x %} {{ '{#' }} y #} {z} {"

@@ -208,7 +208,7 @@ impl<'a> GatheredSkills<'a> {
                 Dialect::AgentSkills | Dialect::Workflow | Dialect::Record => ImportKind::Workflow,
             };
             if let Some(item) = self.copy(&loaded.path, to, id, kind) {
-                item.disabled = is_switched_off(&loaded.skill);
+                item.disabled = starts_disabled(&loaded.skill);
             }
             return;
         }
@@ -220,7 +220,7 @@ impl<'a> GatheredSkills<'a> {
         };
         if let Some(item) = self.copy(&loaded.path, to.join("SKILL.md"), id, kind) {
             let (files, left_out) = copy_siblings(loaded, &to);
-            item.disabled = is_switched_off(&loaded.skill);
+            item.disabled = starts_disabled(&loaded.skill);
             item.files.extend(files);
             item.left_out = left_out;
         }
@@ -249,7 +249,7 @@ impl<'a> GatheredSkills<'a> {
 }
 
 /// Whether a skill with a schedule is disabled until the user enables it.
-pub(super) fn is_switched_off(skill: &Skill) -> bool {
+pub(super) fn starts_disabled(skill: &Skill) -> bool {
     !skill.policy.enabled && skill.timing.is_some()
 }
 

@@ -8,7 +8,7 @@ use deft_skillfile::{Document, Moment, parse_record, render};
 use deft_wire::skill_files::{ImportKind, UnmappedNode};
 use serde_json::Value;
 
-use super::gather::{GatheredSkills, Item, first_error, is_switched_off};
+use super::gather::{GatheredSkills, Item, first_error, starts_disabled};
 use super::n8n;
 use crate::skills::files::PlannedFile;
 
@@ -82,7 +82,7 @@ impl GatheredSkills<'_> {
                 };
                 let file = PlannedFile::new(self.skills.join(below), content);
                 self.items.push(Item {
-                    disabled: is_switched_off(&skill),
+                    disabled: starts_disabled(&skill),
                     ..Item::new(id, kind, path, file)
                 });
             }

@@ -120,7 +120,7 @@ fn hints(decided: &[ImportDecision], home: &Home) -> Vec<String> {
     let router = Router::new(home.config.tools.clone(), Environment::default());
     let off = tools
         .into_iter()
-        .filter_map(|tool| router.switched_off(tool));
+        .filter_map(|tool| router.failure_if_disabled(tool));
     let off = off.map(|off| match off.hint {
         Some(hint) => format!("{}; {hint}", off.message),
         None => off.message,

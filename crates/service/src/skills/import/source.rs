@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn options_and_ways_out_are_refused() {
+    fn options_and_parent_paths_are_refused() {
         for text in [
             "github:o",
             "github:o/r/../../x",
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_recognised_by_their_ending() {
+    fn files_are_recognised_by_their_extension() {
         let parse = |text: &str| Source::parse(Path::new(text), None).unwrap();
         let path = PathBuf::from("a.TGZ");
         assert_eq!(parse("a.TGZ"), Source::Archive(path, ArchiveKind::TarGz));

@@ -166,7 +166,7 @@ fn a_zip_writes_plain_files_only() {
 }
 
 #[test]
-fn limits_hold_for_every_kind() {
+fn limits_apply_to_every_archive_format() {
     let big = [b'x'; 1001];
     let half = [b'x'; 800];
     let many: Vec<(&str, &[u8])> = vec![("a", b""), ("b", b""), ("c", b""), ("d", b""), ("e", b"")];
@@ -202,7 +202,7 @@ fn limits_hold_for_every_kind() {
 
 /// The header of a zip may claim any size; the real content counts.
 #[test]
-fn a_zip_that_lies_about_sizes_is_stopped() {
+fn a_zip_with_false_sizes_is_stopped() {
     let mut bytes = zip(&[("big", &[b'x'; 1001])]);
     let size = 1001_u32.to_le_bytes();
     let places: Vec<usize> = (0..bytes.len() - 4)
@@ -217,7 +217,7 @@ fn a_zip_that_lies_about_sizes_is_stopped() {
 }
 
 #[test]
-fn what_is_no_archive_says_so() {
+fn an_invalid_archive_is_reported() {
     for kind in [ArchiveKind::Zip, ArchiveKind::Tar, ArchiveKind::TarGz] {
         let (_, refused) = unpack_all(&[7; 2000], kind, SMALL);
         assert!(

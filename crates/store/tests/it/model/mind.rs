@@ -90,7 +90,7 @@ pub(super) enum SideWrite {
     },
 }
 
-pub(super) fn beside() -> impl Strategy<Value = SideWrite> {
+pub(super) fn side_write() -> impl Strategy<Value = SideWrite> {
     let texts = prop::collection::vec(0..TEXTS.len(), 0..4);
     prop_oneof![
         2 => (0..3_u8, 0..4_u32, texts).prop_map(|(id, first, texts)| SideWrite::Say { id, first, texts }),
@@ -118,7 +118,7 @@ impl Pair {
         }
     }
 
-    pub(super) fn beside(&self, beside: &SideWrite) -> Write {
+    pub(super) fn side_write(&self, beside: &SideWrite) -> Write {
         match beside {
             SideWrite::Say { id, first, texts } => Write::Say {
                 conversation: format!("c{id}"),

@@ -43,7 +43,7 @@ impl<'a> Renderer<'a> {
         let bound = self.bind_params(definition, args);
         let macros = self.macros.len();
         let text = match bound {
-            Ok(()) => self.aside(|renderer| renderer.body(&definition.body)),
+            Ok(()) => self.render_apart(|renderer| renderer.body(&definition.body)),
             Err(fault) => Err(fault),
         };
         self.macros.truncate(macros);
@@ -104,13 +104,17 @@ impl<'a> Renderer<'a> {
         let items = args.one("loop")?;
         let outer = self.locals.len();
         let untrusted = self.has_read_untrusted();
-        let text = self.aside(|renderer| renderer.rounds(stmt, (&items, untrusted), depth + 1));
+        let text =
+            self.render_apart(|renderer| renderer.rounds(stmt, (&items, untrusted), depth + 1));
         self.locals.truncate(outer);
         text
     }
 
     /// Renders to a separate text, which must not contain secrets.
-    fn aside(&mut self, render: impl FnOnce(&mut Self) -> Outcome<()>) -> Outcome<Value<'a>> {
+    fn render_apart(
+        &mut self,
+        render: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<Value<'a>> {
         let (outer, secrets) = (std::mem::take(&mut self.out), self.secrets);
         let result = match self.budget.enter_call() {
             Ok(()) => {

@@ -87,7 +87,7 @@ fn a_parameter_with_the_name_of_a_chat_is_filled_in() {
 
 /// S0.44: strings and numbers are ids; any other value, or one that is too long, is replaced.
 #[test]
-fn an_id_stays_and_anything_else_is_replaced() {
+fn an_id_is_kept_and_other_values_are_replaced() {
     let server = sender("chat_id", &json!({}));
     let bot_schema = json!({"properties": {"chat_id": {}}});
     let bot = tool(BUILTIN_SERVER, "telegram_send_message", bot_schema);
@@ -129,7 +129,7 @@ fn an_id_stays_and_anything_else_is_replaced() {
 }
 
 #[test]
-fn a_chat_that_narrows_a_search_is_left_out() {
+fn a_chat_that_filters_a_search_is_not_filled_in() {
     let mut search = sender("chat_id", &json!({"type": "string"}));
     search.annotations.read_only_hint = Some(true);
     assert_eq!(inject_chat(&search, true, json!({})), json!({}));
@@ -148,7 +148,7 @@ fn a_chat_that_narrows_a_search_is_left_out() {
 
 /// `allowed_chats` applies to every tool; the primary chat is always allowed.
 #[test]
-fn chats_outside_of_the_list_are_refused() {
+fn chats_outside_the_list_are_refused() {
     let telegram = telegram(&["42", "@news"]);
     let server = sender("chat_id", &json!({}));
     let notify = tool(BUILTIN_SERVER, "notify", json!({}));

@@ -30,7 +30,7 @@ pub(crate) use sign_in::SignInAttempt;
 pub(super) use sign_in::attempt_failure;
 
 /// A token is renewed this long before it expires, so that it does not expire in transit.
-const EARLY: SignedDuration = SignedDuration::from_secs(60);
+const RENEW_BEFORE_EXPIRY: SignedDuration = SignedDuration::from_secs(60);
 
 /// A callback that receives secrets to redact.
 pub(super) type AddSecrets = Box<dyn Fn(&Redaction) + Send + Sync>;
@@ -247,7 +247,7 @@ impl Access {
         let now: Timestamp = (self.environment.now)();
         credentials
             .expires_at
-            .is_none_or(|end| end.duration_since(now) > EARLY)
+            .is_none_or(|end| end.duration_since(now) > RENEW_BEFORE_EXPIRY)
     }
 }
 

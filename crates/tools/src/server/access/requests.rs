@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_of_this_machine_can_but_not_those_of_the_link() {
+    async fn a_local_server_can_name_private_but_not_link_local_addresses() {
         let here = "http://127.0.0.1:8080/mcp";
         assert!(admits(here, "http://localhost:9/token").await);
         assert!(admits(here, "https://10.0.0.9/token").await);

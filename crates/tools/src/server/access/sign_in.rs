@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_read_decoded() {
+    fn parameters_are_decoded() {
         let url = "http://127.0.0.1:1/callback?code=a%20b&state=s&iss=https%3A%2F%2Fx";
         assert_eq!(query(url, "code").as_deref(), Some("a b"));
         assert_eq!(query(url, "iss").as_deref(), Some("https://x"));

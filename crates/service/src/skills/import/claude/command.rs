@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_lines_stay_as_text() {
+    fn shell_lines_are_kept_as_text() {
         let mut notes = Vec::new();
         let text = without_shell("Status: !`git status`\nno !bang", &mut notes);
         assert_eq!(text, "Status: `git status`\nno !bang");

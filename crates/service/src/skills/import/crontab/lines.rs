@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_count_for_the_lines_below() {
+    fn variables_apply_to_the_lines_below() {
         let crontab = Crontab::parse("A=1\n* * * * * x\nB = \"two words\"\nA='3'\n@daily y\n");
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(crontab.jobs[0].variables, [pair("A", "1")]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_jobs_have_a_reason() {
+    fn invalid_lines_are_reported_with_a_reason() {
         let crontab = Crontab::parse("@reboot x\n* * * * *\nnonsense\n");
         let reasons: Vec<&str> = crontab
             .problems
