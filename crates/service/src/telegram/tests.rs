@@ -145,7 +145,8 @@ impl World {
     fn serve(&mut self) {
         let settings = settings(&self.api, &["7", "8"]);
         if self.delivery.is_none() {
-            let client = settings.client().unwrap().unwrap();
+            let token = Secret::new(&self.api.token);
+            let client = Client::new(&settings.options, &token).unwrap();
             self.delivery = Some(tokio::spawn(deliver(self.store.clone(), client)));
         }
         let (sender, receiver) = watch::channel(settings);
