@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use deft_wire::Failure;
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_wire::chat::{
     ChatAnswer, ChatError, ChatMessage, ChatUsage, ConversationView, MessageRole, PromptMode,
@@ -39,6 +40,9 @@ pub(crate) struct Fake {
     script: Mutex<VecDeque<(Vec<FakeAction>, ChatAnswer)>>,
     pub said: Mutex<Vec<NewChatMessage>>,
     pub stopped: Mutex<Vec<String>>,
+    /// The failures of the next decisions.
+    pub failures: Mutex<VecDeque<Failure>>,
+    pub decided: Mutex<Vec<String>>,
     pub unanswered: Mutex<Vec<UnansweredMessage>>,
     stop: Notify,
     pub go: Notify,
@@ -330,6 +334,11 @@ impl Talk for Fake {
         by: &'a str,
     ) -> TalkFuture<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
+            if let Some(failure) = self.failures.lock().unwrap().pop_front() {
+                return Err(failure);
+            }
+            let decided = format!("{approval} {} by {by}", response.answer.word());
+            self.decided.lock().unwrap().push(decided);
             let (question, by) = ("delete it?".to_owned(), by.to_owned());
             Ok((approval == "apr_1").then_some(DecidedQuestion {
                 question,
@@ -350,10 +359,7 @@ impl Talk for Fake {
     fn check_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             match agent {
-                "nobody" => Err(deft_wire::Failure::input(
-                    "no_such_agent",
-                    "unknown agent `nobody`",
-                )),
+                "nobody" => Err(Failure::input("no_such_agent", "unknown agent `nobody`")),
                 _ => Ok(()),
             }
         })
