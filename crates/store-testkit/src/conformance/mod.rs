@@ -162,6 +162,7 @@ pub const RULES: &[Rule] = rules![
     prune::everything_of_a_run_goes_with_it,
     prune::keys_and_slots_stay_taken,
     prune::it_goes_in_pieces_and_can_only_count,
+    prune::a_list_of_runs_goes_and_nothing_else,
     prune::results_go_when_they_are_too_old,
 ];
 
