@@ -331,13 +331,13 @@ impl Shared {
                     chat.waiting.remove(&entry.id);
                 });
                 let place = entry.place();
-                let left = self.bot.talk.see_to_answer(&answer, &place);
+                let left = self.bot.talk.ensure_answer_sent(&answer, &place);
                 self.forget(&entry, left.await).await;
             }
             Err(failure) => {
                 let text = words::failure(&failure.message, failure.hint.as_deref());
                 let (key, place) = (entry.key(), entry.place());
-                let left = self.bot.talk.tell(&key, &place, &text);
+                let left = self.bot.talk.post_text(&key, &place, &text);
                 self.forget(&entry, left.await).await;
             }
         }

@@ -70,7 +70,7 @@ impl Outbox for StoredOutbox {
         Box::pin(async move { self.leave(key, to, &text, None).await })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a> {
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a> {
         Box::pin(self.leave(key.to_owned(), to, text, None))
     }
 

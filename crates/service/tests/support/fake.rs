@@ -58,7 +58,7 @@ pub(crate) type Leaves<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// An outbox for answers and questions.
 pub(crate) trait Outbox: Send + Sync + 'static {
     fn answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Leaves<'a>;
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a>;
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a>;
     fn ask<'a>(&'a self, question: &'a Question, to: &'a str) -> Leaves<'a>;
 }
 
@@ -250,7 +250,7 @@ impl Talk for Fake {
         Box::pin(async move { Ok(open) })
     }
 
-    fn go_on(
+    fn resume(
         &self,
         _: RunId,
         attention: Attention,
@@ -263,16 +263,16 @@ impl Talk for Fake {
         self.say(again, attention, listener)
     }
 
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
+    fn ensure_answer_sent<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             self.outbox.get().unwrap().answer(answer, to).await;
             Ok(())
         })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
-            self.outbox.get().unwrap().tell(key, to, text).await;
+            self.outbox.get().unwrap().post_text(key, to, text).await;
             Ok(())
         })
     }
