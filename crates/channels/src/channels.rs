@@ -253,15 +253,19 @@ impl Channels {
 
     async fn to_chat(&self, parcel: &Delivery<'_>, chat: &str) -> DeliveryResult {
         // Waiting does not repair an unusable token: fail now instead of staying blocked.
-        let client =
-            Client::new(&self.telegram, &*self.secrets).map_err(|failure| DeliveryError {
-                failure: Failure {
-                    blocked: false,
-                    ..failure
-                },
-                retry_after: None,
-            })?;
+        let client = self.client().await.map_err(|failure| DeliveryError {
+            failure: Failure {
+                blocked: false,
+                ..failure
+            },
+            retry_after: None,
+        })?;
         send(&client, chat, parcel).await
+    }
+
+    async fn client(&self) -> Result<Client, Failure> {
+        let token = self.telegram.look_up_token(&self.secrets).await?;
+        Client::new(&self.telegram, &token)
     }
 
     async fn to_webhook(&self, notice: &Notice, key: &str) -> DeliveryResult {

@@ -104,6 +104,11 @@ impl SecretSource for Secrets {
             near.unwrap_or_default()
         ))
     }
+
+    fn runs_program(&self, reference: &str) -> bool {
+        let reference = self.named.get(reference).map_or(reference, String::as_str);
+        reference.starts_with("keyring:")
+    }
 }
 
 #[cfg(test)]
@@ -144,6 +149,17 @@ mod tests {
         ] {
             assert_eq!(read(reference).unwrap_err(), why);
         }
+    }
+
+    #[test]
+    fn only_a_keyring_runs_a_program() {
+        let mut secrets = Secrets::default();
+        let ring = ("RING".to_owned(), "keyring:ring".to_owned());
+        let mail = ("MAIL".to_owned(), "file:mail.txt".to_owned());
+        secrets.named = [ring, mail].into();
+        let programs = ["RING", "keyring:x", "MAIL", "file:x", "env:X", "OTHER"]
+            .map(|reference| secrets.runs_program(reference));
+        assert_eq!(programs, [true, true, false, false, false, false]);
     }
 
     #[cfg(unix)]

@@ -138,7 +138,8 @@ impl Engine {
         inner.warm(&pinned);
         let inputs = inner.inputs(&pinned, &fire.inputs).await?;
         inner.learn_tools(&pinned).await;
-        let mut draft = inner.draft(&fire, pinned, inputs.clone(), attention);
+        let draft = inner.draft(&fire, pinned, inputs.clone(), attention);
+        let mut draft = draft.await;
         let then = std::mem::take(&mut draft.then);
         let (batch, events) = draft.journal.take(then);
         let claim = inner.first_claim(batch);
@@ -255,7 +256,19 @@ impl Inner {
     /// Decides the first events of a run before it is stored, so that they can be stored with it.
     ///
     /// If a host resumes parked runs, the run waits for missing tools; otherwise a missing tool ends it.
-    fn draft(&self, fire: &Fire, pinned: PinnedSkill, inputs: Object, watch: &Attention) -> Draft {
+    async fn draft(
+        &self,
+        fire: &Fire,
+        pinned: PinnedSkill,
+        inputs: Object,
+        watch: &Attention,
+    ) -> Draft {
+        let nonce = new_nonce(fire);
+        let mut names = pinned.plan.secrets().to_vec();
+        if let Some(parent) = &fire.parent {
+            names.extend(taken_over(&parent.reused, &nonce));
+        }
+        let secrets = RunSecrets::resolve(&names, &nonce, &self.parts.secrets).await;
         let now = self.now();
         let id = new_run_id();
         let started = RunStart {
@@ -264,19 +277,13 @@ impl Inner {
             execution_id: id.to_string(),
             workspace_uri: self.workspace(fire),
             inputs,
-            nonce: new_nonce(fire),
+            nonce: nonce.clone(),
             check_failed: fire.check_failed.clone(),
             authority: fire.authority.clone(),
             origin: fire.origin.clone(),
         };
-        let nonce = started.nonce.clone();
         let mut machine = Machine::new(Arc::clone(&pinned.plan), self.rules());
         let mut journal = Journal::kept_in(watch.transcript.clone());
-        let mut names = pinned.plan.secrets().to_vec();
-        if let Some(parent) = &fire.parent {
-            names.extend(taken_over(&parent.reused, &nonce));
-        }
-        let secrets = RunSecrets::resolve(&names, &nonce, &self.parts.secrets);
         let mut events = vec![machine.start(started)];
         let parent = fire.parent.iter();
         events.extend(parent.flat_map(|parent| parent.reused.clone()));

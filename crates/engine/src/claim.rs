@@ -166,7 +166,7 @@ impl Engine {
         names.extend(nested_secrets);
         let all = events.iter().map(|(_, event)| event).chain(&recorded);
         names.extend(taken_over(all, &nonce));
-        let secrets = RunSecrets::resolve(&names, &nonce, &inner.parts.secrets);
+        let secrets = RunSecrets::resolve(&names, &nonce, &inner.parts.secrets).await;
         let secrets = match secrets {
             Ok(secrets) => Arc::new(secrets),
             Err(failure) => {

@@ -402,7 +402,7 @@ impl Performer {
             failure
         })?;
         let source = &self.engine.parts.secrets;
-        self.secrets.add(pinned.plan.secrets(), source)?;
+        self.secrets.add(pinned.plan.secrets(), source).await?;
         self.engine.learn_tools(&pinned).await;
         if pinned.skill.policy.authority.is_some() {
             self.engine.agents.read_grants_again().await;

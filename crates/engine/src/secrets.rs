@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass};
-use deft_tools::{Redaction, Reveal, Secret, SecretSource};
+use deft_tools::{Redaction, Reveal, Secret, SecretSource, look_up_secret};
 use deft_workflow::{Event, placeholder, replace_placeholders};
 use parking_lot::{RwLock, RwLockReadGuard};
 use serde_json::Value;
@@ -35,24 +35,27 @@ impl RunSecrets {
     }
 
     /// Looks up every secret that a skill names.
-    pub(crate) fn resolve(
+    pub(crate) async fn resolve(
         names: &[String],
         nonce: &str,
         source: &Arc<dyn SecretSource>,
     ) -> Result<Self, Failure> {
         let secrets = Self::new(nonce);
-        secrets.add(names, source)?;
+        secrets.add(names, source).await?;
         Ok(secrets)
     }
 
-    /// Looks up the secrets of another skill that the run enters.
-    pub(crate) fn add(
+    /// Looks up the secrets of another skill that the run enters, except those that the run knows.
+    pub(crate) async fn add(
         &self,
         names: &[String],
         source: &Arc<dyn SecretSource>,
     ) -> Result<(), Failure> {
         for name in names {
-            let secret = source.secret(name).map_err(|why| {
+            if self.knows(name) {
+                continue;
+            }
+            let secret = look_up_secret(source, name).await.map_err(|why| {
                 let message = format!("secret `{name}` is not available: {why}");
                 let line = format!("{name} = \"env:VARIABLE\"");
                 Failure::new(FailureClass::Auth, message)
@@ -62,6 +65,7 @@ impl RunSecrets {
                     .mark_blocked()
             })?;
             let mut known = self.known.write();
+            // Another step may have entered a skill with this secret meanwhile.
             if !known.secrets.iter().any(|(other, _)| other == name) {
                 let hidden = placeholder(&self.nonce, name);
                 known.redaction.add(&secret, &hidden);
@@ -69,6 +73,11 @@ impl RunSecrets {
             }
         }
         Ok(())
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        let known = self.read_known();
+        known.secrets.iter().any(|(other, _)| other == name)
     }
 
     fn read_known(&self) -> RwLockReadGuard<'_, ResolvedSecrets> {
@@ -137,5 +146,37 @@ impl Reveal for RunSecrets {
 
     fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.read_known().redaction.text(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    /// Notes which secrets are looked up.
+    #[derive(Default)]
+    struct CountingSource(Mutex<Vec<String>>);
+
+    impl SecretSource for CountingSource {
+        fn secret(&self, reference: &str) -> Result<Secret, String> {
+            self.0.lock().push(reference.to_owned());
+            Ok(Secret::new("s3cret"))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_secret_is_looked_up_once_per_run() {
+        let counting = Arc::new(CountingSource::default());
+        let source: Arc<dyn SecretSource> = counting.clone();
+        let names = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        let secrets = RunSecrets::resolve(&names(&["A"]), "n", &source).await;
+        let secrets = secrets.unwrap();
+        secrets.add(&names(&["A", "B"]), &source).await.unwrap();
+        secrets.add(&names(&["B"]), &source).await.unwrap();
+        assert_eq!(*counting.0.lock(), ["A", "B"]);
     }
 }

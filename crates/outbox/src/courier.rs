@@ -175,13 +175,14 @@ impl Outbox {
                 None => Box::pin(std::future::pending()),
             };
             tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
                 Some((place, sent)) = tries.next(), if !tries.is_empty() => {
                     lines.end(place);
                     sent?;
                 }
                 () = sleep => {}
                 () = bell => {}
-                () = stop.cancelled() => break,
             }
         }
         while let Some((_, sent)) = tries.next().await {

@@ -8,7 +8,7 @@
 use deft_base::{Error, read_instant};
 use deft_engine::{Admission, Fire};
 use deft_model::{Cause, Overlap, RunId, SkillEvent, Trigger};
-use deft_store::{ConversationFilter, ConversationRow, SkillFilter, SkillRow};
+use deft_store::{ConversationCursor, ConversationFilter, SkillFilter, SkillRow};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{Scheduler, readable_timing};
@@ -19,8 +19,8 @@ const EVERY: SignedDuration = SignedDuration::from_mins(1);
 /// A conversation has ended after this much time without a message.
 const CONVERSATION_TIMEOUT: SignedDuration = SignedDuration::from_mins(15);
 
-/// How many of the newest conversations are checked; older ones have ended and were handled before.
-const NEWEST: u32 = 100;
+/// Number of conversations read at once.
+const PAGE: u32 = 100;
 
 /// Prefix of the channels of skills; no person writes in these conversations.
 const SKILL_CHANNEL_PREFIX: &str = "skill:";
@@ -52,8 +52,9 @@ impl Scheduler {
             if row.standing.backoff_until.is_some_and(|until| until > now) {
                 continue;
             }
+            let seen = read_instant(&**self.store(), &mark(&row)).await?;
             let happened = match event {
-                SkillEvent::ConversationEnded => self.last_ended(now).await?,
+                SkillEvent::ConversationEnded => self.last_ended(&row, seen, now).await?,
             };
             let Some(at) = happened else {
                 continue;
@@ -73,7 +74,7 @@ impl Scheduler {
         Ok(fired)
     }
 
-    /// Fires a skill for an event at `at`, unless it was fired for this event before.
+    /// Fires a skill for an event at `at`.
     async fn fire_event(
         &self,
         row: &SkillRow,
@@ -81,11 +82,6 @@ impl Scheduler {
         at: Timestamp,
     ) -> Result<Option<RunId>, Error> {
         let skill = &row.text.skill;
-        let mark = format!("event_seen:{skill}");
-        let seen = read_instant(&**self.store(), &mark).await?;
-        if seen.is_some_and(|seen| at <= seen) {
-            return Ok(None);
-        }
         let pinned = self.library().pin_row(row).await?;
         let fire = Fire {
             skill: skill.clone(),
@@ -95,28 +91,63 @@ impl Scheduler {
             ..Fire::default()
         };
         let admitted = self.engine.admit_pinned(fire, pinned).await?;
-        self.store().keep_setting(&mark, &at.to_string()).await?;
+        self.keep_mark(row, at).await?;
         Ok(match admitted {
             Admission::Run(run) => Some(run.id),
             Admission::Existing(_) => None,
         })
     }
 
-    /// Returns the time of the last message in the conversation that ended last.
-    async fn last_ended(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
-        let newest = ConversationFilter {
+    async fn keep_mark(&self, row: &SkillRow, at: Timestamp) -> Result<(), Error> {
+        let kept = self.store().keep_setting(&mark(row), &at.to_string());
+        Ok(kept.await?)
+    }
+
+    /// Returns the time of the last message in the conversation with a person that ended last, if it is later than
+    /// `seen`.
+    async fn last_ended(
+        &self,
+        row: &SkillRow,
+        seen: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, Error> {
+        let silent = now.saturating_sub(CONVERSATION_TIMEOUT).unwrap_or(Timestamp::MIN);
+        let mut filter = ConversationFilter {
             archived: true,
-            limit: Some(NEWEST),
+            limit: Some(PAGE),
             ..ConversationFilter::default()
         };
-        let rows = self.store().conversations(newest).await?;
-        let silent = now
-            .saturating_sub(CONVERSATION_TIMEOUT)
-            .unwrap_or(Timestamp::MIN);
-        let ended = |row: &&ConversationRow| {
-            let over = row.archived_at.is_some() || row.updated_at <= silent;
-            over && !row.channel.starts_with(SKILL_CHANNEL_PREFIX)
-        };
-        Ok(rows.iter().filter(ended).map(|row| row.updated_at).max())
+        // Latest first, so the first match is the result.
+        loop {
+            let page = self.store().conversations(filter.clone()).await?;
+            for found in &page {
+                if seen.is_some_and(|seen| found.updated_at <= seen) {
+                    break;
+                }
+                let is_over = found.archived_at.is_some() || found.updated_at <= silent;
+                if is_over && !found.channel.starts_with(SKILL_CHANNEL_PREFIX) {
+                    return Ok(Some(found.updated_at));
+                }
+            }
+            let last = page.last().filter(|_| page.len() == PAGE as usize);
+            let last = last.filter(|last| seen.is_none_or(|seen| last.updated_at > seen));
+            let is_first = filter.after.is_none();
+            let Some(last) = last else {
+                // The conversations of skills were many: the next check need not read them again.
+                if !is_first && seen.is_none_or(|seen| silent > seen) {
+                    self.keep_mark(row, silent).await?;
+                }
+                return Ok(None);
+            };
+            filter.after = Some(ConversationCursor {
+                updated_at: last.updated_at,
+                id: last.id.clone(),
+            });
+        }
     }
+}
+
+/// The setting with the instant up to which no event is left for a skill.
+fn mark(row: &SkillRow) -> String {
+    format!("event_seen:{}", row.text.skill)
 }

@@ -20,7 +20,7 @@ pub struct Pool {
     /// Skills with a late slot that is running.
     late: Arc<Mutex<HashSet<i64>>>,
     /// Whether late slots may remain that produce no run.
-    sweeps: Arc<AtomicBool>,
+    may_have_missed: Arc<AtomicBool>,
     pub(crate) attention: Attention,
 }
 
@@ -32,7 +32,7 @@ impl Pool {
             permits: Arc::new(Semaphore::new(permits)),
             tasks: TaskTracker::new(),
             late: Arc::default(),
-            sweeps: Arc::new(AtomicBool::new(true)),
+            may_have_missed: Arc::new(AtomicBool::new(true)),
             attention: Attention {
                 parks: true,
                 ..Attention::default()
@@ -65,12 +65,13 @@ impl Pool {
     }
 
     /// Whether late slots may remain that produce no run.
-    pub(crate) fn sweeps(&self) -> bool {
-        self.sweeps.load(Ordering::Relaxed)
+    pub(crate) fn may_have_missed(&self) -> bool {
+        self.may_have_missed.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_may_have_missed(&self, sweeps: bool) {
-        self.sweeps.store(sweeps, Ordering::Relaxed);
+    pub(crate) fn set_may_have_missed(&self, may_have_missed: bool) {
+        self.may_have_missed
+            .store(may_have_missed, Ordering::Relaxed);
     }
 
     /// Waits until all runs in the pool have ended.

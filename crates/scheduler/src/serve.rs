@@ -14,6 +14,7 @@ use deft_model::{RunId, WaitKind};
 use deft_outbox::Channel;
 use deft_store::SkillRow;
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
@@ -44,7 +45,7 @@ const RELIST_INTERVAL: SignedDuration = SignedDuration::from_mins(10);
 const RESTART_DELAY: Duration = Duration::from_secs(2);
 
 impl Scheduler {
-    /// Runs all loops until `stop` is cancelled, then waits up to `grace` for running tasks to end.
+    /// Runs all loops until `stop` is cancelled, then waits up to `grace` for running tasks and deliveries to end.
     ///
     /// # Errors
     ///
@@ -59,19 +60,19 @@ impl Scheduler {
     ) -> Result<(), Error> {
         let stop = stop.child_token();
         let loops = tokio_util::task::TaskTracker::new();
-        let until = |work: Work| {
+        let spawn = |work: Work| {
             let (scheduler, stop) = (self.clone(), stop.clone());
-            loops.spawn(async move { stop.run_until_cancelled(work.run(&scheduler)).await });
+            loops.spawn(async move { work.run(&scheduler, &stop).await })
         };
-        until(Work::Schedules(pool.clone()));
-        until(Work::Runs(pool.clone()));
-        until(Work::Messages(channel));
-        until(Work::Tools);
-        until(Work::Glances);
-        until(Work::Orphans);
-        until(Work::Models);
-        until(Work::Events);
-        until(Work::Health);
+        spawn(Work::Schedules(pool.clone()));
+        spawn(Work::Runs(pool.clone()));
+        let messages = spawn(Work::Messages(channel));
+        spawn(Work::Tools);
+        spawn(Work::Glances);
+        spawn(Work::Orphans);
+        spawn(Work::Models);
+        spawn(Work::Events);
+        spawn(Work::Health);
         let leases = tokio::spawn({
             let engine = self.engine.clone();
             async move { engine.keep_leases().await }
@@ -82,13 +83,25 @@ impl Scheduler {
         };
         if let Some(error) = lost {
             stop.cancel();
+            messages.abort();
             leases.abort();
             return Err(error);
         }
         loops.close();
-        loops.wait().await;
+        let deadline = tokio::time::Instant::now() + grace;
+        if tokio::time::timeout_at(deadline, loops.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("deliveries of notices were cut off; they may arrive twice");
+            messages.abort();
+            drop(messages.await);
+        }
         // Runs that do not end in time are left as after a crash: the next start resumes them.
-        if tokio::time::timeout(grace, pool.idle()).await.is_err() {
+        if tokio::time::timeout_at(deadline, pool.idle())
+            .await
+            .is_err()
+        {
             tracing::warn!("runs were left unfinished; the next start resumes them");
         }
         leases.abort();
@@ -286,27 +299,10 @@ enum Work {
 }
 
 impl Work {
-    /// Runs the loop, and restarts it after errors.
-    async fn run(&self, scheduler: &Scheduler) {
+    /// Runs the loop until `stop` is cancelled, and restarts it after errors.
+    async fn run(&self, scheduler: &Scheduler, stop: &CancellationToken) {
         loop {
-            let ended = match self {
-                Self::Schedules(pool) => scheduler.watch_schedules(pool).await,
-                Self::Runs(pool) => scheduler.drive_due(pool).await,
-                Self::Messages(channel) => {
-                    scheduler
-                        .engine
-                        .outbox()
-                        .deliver_until(channel, &CancellationToken::new())
-                        .await
-                }
-                Self::Tools => scheduler.follow_tools().await,
-                Self::Glances => scheduler.watch_store().await,
-                Self::Orphans => scheduler.recover_orphans().await,
-                Self::Models => scheduler.watch_models().await,
-                Self::Events => scheduler.watch_events().await,
-                Self::Health => scheduler.watch_health().await,
-            };
-            match ended {
+            match self.run_once(scheduler, stop).await {
                 Ok(()) => return,
                 Err(error) => {
                     scheduler.loss.note(&error);
@@ -316,7 +312,40 @@ impl Work {
                     );
                 }
             }
-            tokio::time::sleep(RESTART_DELAY).await;
+            let delay = tokio::time::sleep(RESTART_DELAY);
+            if stop.run_until_cancelled(delay).await.is_none() {
+                return;
+            }
         }
     }
+
+    fn run_once<'a>(
+        &'a self,
+        scheduler: &'a Scheduler,
+        stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        match self {
+            // A message whose delivery is cut off would be sent twice, so this loop ends by itself.
+            Self::Messages(channel) => {
+                let outbox = scheduler.engine.outbox();
+                Box::pin(async move { outbox.deliver_until(channel, stop).await })
+            }
+            Self::Schedules(pool) => Box::pin(until(stop, scheduler.watch_schedules(pool))),
+            Self::Runs(pool) => Box::pin(until(stop, scheduler.drive_due(pool))),
+            Self::Tools => Box::pin(until(stop, scheduler.follow_tools())),
+            Self::Glances => Box::pin(until(stop, scheduler.watch_store())),
+            Self::Orphans => Box::pin(until(stop, scheduler.recover_orphans())),
+            Self::Models => Box::pin(until(stop, scheduler.watch_models())),
+            Self::Events => Box::pin(until(stop, scheduler.watch_events())),
+            Self::Health => Box::pin(until(stop, scheduler.watch_health())),
+        }
+    }
+}
+
+/// Drops a loop when `stop` is cancelled.
+async fn until(
+    stop: &CancellationToken,
+    work: impl Future<Output = Result<(), Error>>,
+) -> Result<(), Error> {
+    stop.run_until_cancelled(work).await.unwrap_or(Ok(()))
 }

@@ -108,7 +108,7 @@ impl Scheduler {
         let room = pace(unfinished.len());
         // After downtime many late slots may produce no run; these are decided in bulk. Otherwise only as
         // many rows are read as can start, so that slots that wait for room are not read repeatedly.
-        let limit = if pool.sweeps() {
+        let limit = if pool.may_have_missed() {
             SKILLS_PER_READ
         } else {
             count(room.max(1) + unfinished.len() + paced.fired.len())

@@ -45,6 +45,14 @@ pub(crate) fn read(home: &Home) -> Done<Arc<dyn Store>> {
     Ok(Arc::new(opened.map_err(|error| failure(&error))?))
 }
 
+/// The code of failures of the store.
+const FAILURE_CODE: &str = "store";
+
+/// Whether the store failed, so that the same request may succeed later.
+pub(crate) fn is_failure(failure: &Failure) -> bool {
+    failure.code == FAILURE_CODE
+}
+
 /// Converts an error of the store for front ends.
 pub(crate) fn failure(error: &deft_store::Error) -> Failure {
     use deft_store::Error;
@@ -70,7 +78,7 @@ pub(crate) fn failure(error: &deft_store::Error) -> Failure {
         | Error::Backend { .. }
         | Error::Closed => Failure::internal,
     };
-    new("store", error.to_string()).maybe_hint(error.hint().map(Into::into))
+    new(FAILURE_CODE, error.to_string()).maybe_hint(error.hint().map(Into::into))
 }
 
 #[cfg(test)]

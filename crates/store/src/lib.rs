@@ -25,6 +25,8 @@ mod words;
 use std::future::Future;
 use std::pin::Pin;
 
+use deft_model::RunId;
+
 pub use approvals::Approvals;
 pub use conversations::*;
 pub use error::{Error, FileChange};
@@ -70,6 +72,10 @@ pub trait Store:
     /// Deletes finished runs, oldest first, with their events and questions, and expired cached results. The
     /// keys and slots of deleted runs stay reserved for ever.
     fn prune(&self, request: Prune) -> Answer<'_, PruneResult>;
+
+    /// Deletes the runs of a list as [`prune`](Self::prune) does, except those that have not finished or whose notices
+    /// are not delivered. Returns the deleted ones, in the order of the list.
+    fn prune_runs(&self, runs: Vec<RunId>) -> Answer<'_, PruneResult>;
 
     /// Returns the interface for restoring deleted items, or `None` if the store does not support it.
     fn trash(&self) -> Option<&dyn Trash> {

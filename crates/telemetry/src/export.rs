@@ -4,6 +4,7 @@
 //! client is created before the first export. Not here: the content of spans and metrics.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ const RETRY_DELAYS: [Duration; 4] = [
 const MAX_WAIT: Duration = Duration::from_mins(1);
 
 /// Options of the export.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ExportOptions {
     /// Base URL of the receiver, to which `/v1/traces` and `/v1/metrics` are appended.
     pub endpoint: String,
@@ -50,6 +51,17 @@ pub struct ExportOptions {
     pub headers: BTreeMap<String, String>,
     /// The sender, as an OpenTelemetry resource.
     pub resource: Resource,
+}
+
+/// Shows neither the values of headers nor the URL: both may be secret.
+impl fmt::Debug for ExportOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&String> = self.headers.keys().collect();
+        f.debug_struct("ExportOptions")
+            .field("headers", &headers)
+            .field("resource", &self.resource)
+            .finish_non_exhaustive()
+    }
 }
 
 /// State of the export.
@@ -224,7 +236,9 @@ impl ReceiverClient {
         for (name, value) in &options.headers {
             let wrong = || format!("the header `{name}` cannot be sent");
             let name: HeaderName = name.parse().map_err(|_| wrong())?;
-            let value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+            // Keeps it out of logs of the HTTP client.
+            value.set_sensitive(true);
             headers.insert(name, value);
         }
         headers.insert(
@@ -325,4 +339,29 @@ fn reason(error: &reqwest::Error) -> String {
         return "the request failed".to_owned();
     }
     inner.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_headers_are_never_shown() {
+        let options = ExportOptions {
+            endpoint: "https://user:s3cret@example.com".to_owned(),
+            headers: BTreeMap::from([("authorization".to_owned(), "Bearer s3cret".to_owned())]),
+            resource: Resource::new("deft", BTreeMap::new()),
+        };
+        let shown = format!("{options:?}");
+        assert!(
+            shown.contains("authorization") && !shown.contains("s3cret"),
+            "{shown}"
+        );
+        let client = ReceiverClient::new(options).unwrap();
+        let shown = format!("{:?}", client.headers);
+        assert!(
+            shown.contains("authorization") && !shown.contains("s3cret"),
+            "{shown}"
+        );
+    }
 }

@@ -56,6 +56,6 @@ pub use remote_skill::{
     RefusedSkill, RemoteFile, RemoteFiles, RemoteSkill, SkillListing, split_skill_id,
 };
 pub use router::{PendingSignIn, Router};
-pub use secret::{Plain, Reference, Reveal, Secret, SecretSource};
+pub use secret::{Plain, Reference, Reveal, Secret, SecretSource, look_up_secret};
 pub use sign_in::{CredentialVault, Credentials, MemoryVault};
 pub use tool::{Annotations, BUILTIN_SERVER, DisabledTool, ToolInfo, first_sentence};

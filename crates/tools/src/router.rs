@@ -54,8 +54,11 @@ struct Inner {
     index: ArcSwap<Index>,
     /// Whether every server has been asked for its tools at least once.
     all_asked: AtomicBool,
-    /// Redaction of all configured secrets; built from the options when first needed.
+    /// Redaction of all configured secrets; built from the options when first needed. Written while `tokens` is
+    /// locked, so that a redaction of replaced options or without the newest tokens is never kept.
     withheld: ArcSwapOption<Redaction>,
+    /// Held by the task that looks up the secrets of `withheld`.
+    lookup: tokio::sync::Mutex<()>,
     /// Redaction of the known sign-in tokens.
     tokens: Mutex<Redaction>,
     /// Number of changes to the set of tools.
@@ -84,6 +87,7 @@ impl Router {
                 index: ArcSwap::default(),
                 all_asked: AtomicBool::new(false),
                 withheld: ArcSwapOption::empty(),
+                lookup: tokio::sync::Mutex::default(),
                 tokens: Mutex::default(),
                 changes: watch::Sender::new(0),
                 news: broadcast::Sender::new(MAX_NEWS),
@@ -134,13 +138,13 @@ impl Router {
     /// Calls a tool.
     pub async fn call(&self, mut call: Call<'_>) -> Result<Reply, Failure> {
         let started = Instant::now();
-        let entry = self.meant(&call).await?;
+        let entry = self.find_entry(&call).await?;
         let (arguments, repairs) = self.prepare(&entry, &mut call)?;
         let limit = Limit::new(remaining_time(&entry, &call, started), call.cancel.clone());
         let secrets = call.reveal;
         let answer = match &entry.target {
             Target::Builtin(tool) => {
-                let redaction = self.inner.withheld();
+                let redaction = self.inner.withheld().await;
                 perform(tool, arguments, call, &limit)
                     .await
                     .map(|answer| answer.redact(&redaction))
@@ -166,11 +170,11 @@ impl Router {
     /// Looks up the tool for a name; asks servers for their tools if needed.
     pub async fn look_up(&self, name: &str) -> Result<ToolInfo, Failure> {
         let call = Call::new(name, Object::new());
-        Ok(self.meant(&call).await?.info.clone())
+        Ok(self.find_entry(&call).await?.info.clone())
     }
 
-    /// Returns the tool for a call.
-    async fn meant(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
+    /// Returns the tool for a call; asks servers for their tools if needed.
+    async fn find_entry(&self, call: &Call<'_>) -> Result<Arc<Entry>, Failure> {
         match self.inner.index.load().lookup(call.tool) {
             // A bare name is only unambiguous after every server was asked.
             Lookup::One(entry) if self.has_asked_all() || !entry.is_bare(call.tool) => {
@@ -327,8 +331,8 @@ impl Router {
     }
 
     /// Returns the redaction that removes every configured secret from a text, as in results of tools.
-    pub fn redaction(&self) -> Arc<Redaction> {
-        self.inner.withheld()
+    pub async fn redaction(&self) -> Arc<Redaction> {
+        self.inner.withheld().await
     }
 
     /// Subscribes to changes of the set of tools.

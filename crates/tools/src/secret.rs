@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use deft_model::{Failure, FailureClass};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,28 @@ pub trait SecretSource: Send + Sync {
     /// Returns the secret for a reference such as `env:GITHUB_TOKEN`, or the reason why it is
     /// unavailable.
     fn secret(&self, reference: &str) -> Result<Secret, String>;
+
+    /// Whether looking up a reference runs a program. The program of a keyring waits until its user has
+    /// unlocked it, which may take a minute.
+    fn runs_program(&self, _reference: &str) -> bool {
+        false
+    }
+}
+
+/// Looks up a secret. If that runs a program, it waits for the program on another thread, because a blocked thread of
+/// the runtime delays all other tasks, such as the renewal of leases.
+pub async fn look_up_secret(
+    source: &Arc<dyn SecretSource>,
+    reference: &str,
+) -> Result<Secret, String> {
+    if !source.runs_program(reference) {
+        return source.secret(reference);
+    }
+    let (source, reference) = (Arc::clone(source), reference.to_owned());
+    let lookup = tokio::task::spawn_blocking(move || source.secret(&reference));
+    lookup
+        .await
+        .unwrap_or_else(|error| Err(format!("the lookup crashed: {error}")))
 }
 
 /// Inserts secrets into the strings of a call, and removes them from the result.
@@ -95,15 +118,21 @@ impl Reference {
         self.parts().is_some()
     }
 
-    /// Returns the value, for use outside the router.
+    /// Returns the value, for use outside the router. Blocks if the lookup runs a program. `what` names where the
+    /// reference is used, for messages.
     pub fn read(&self, source: &dyn SecretSource, what: &str) -> Result<Secret, Failure> {
-        Ok(self.resolve(source, what)?.text)
+        let Some((scheme, reference)) = self.parts() else {
+            return Ok(Secret::new(self.0.clone()));
+        };
+        let secret = source.secret(reference);
+        let secret = secret.map_err(|reason| unavailable(reference, what, &reason))?;
+        Ok(with_scheme(scheme, &secret))
     }
 
-    /// Returns the value and its secret part. `what` names where the reference is used, for messages.
-    pub(crate) fn resolve(
+    /// Returns the value and its secret part.
+    pub(crate) async fn resolve(
         &self,
-        source: &dyn SecretSource,
+        source: &Arc<dyn SecretSource>,
         what: &str,
     ) -> Result<ResolvedReference, Failure> {
         let Some((scheme, reference)) = self.parts() else {
@@ -112,19 +141,24 @@ impl Reference {
                 secret: None,
             });
         };
-        match source.secret(reference) {
-            Ok(secret) => Ok(ResolvedReference {
-                text: Secret::new(format!("{scheme}{}", secret.expose())),
-                secret: Some(secret),
-            }),
-            Err(reason) => Err(Failure::new(
-                FailureClass::Auth,
-                format!("the secret `{reference}` for {what} is not available: {reason}"),
-            )
-            .hint("set it, or change the reference in the configuration")
-            .mark_blocked()),
-        }
+        let secret = look_up_secret(source, reference).await;
+        let secret = secret.map_err(|reason| unavailable(reference, what, &reason))?;
+        Ok(ResolvedReference {
+            text: with_scheme(scheme, &secret),
+            secret: Some(secret),
+        })
     }
+}
+
+fn with_scheme(scheme: &str, secret: &Secret) -> Secret {
+    Secret::new(format!("{scheme}{}", secret.expose()))
+}
+
+fn unavailable(reference: &str, what: &str, reason: &str) -> Failure {
+    let message = format!("the secret `{reference}` for {what} is not available: {reason}");
+    Failure::new(FailureClass::Auth, message)
+        .hint("set it, or change the reference in the configuration")
+        .mark_blocked()
 }
 
 /// The value of a [`Reference`].
@@ -151,6 +185,11 @@ impl From<&str> for Reference {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use parking_lot::Mutex;
+
     use super::*;
 
     struct FixedSecret;
@@ -164,18 +203,52 @@ mod tests {
         }
     }
 
-    #[test]
-    fn references_are_resolved_and_other_strings_are_not() {
-        let resolve = |text: &str| Reference::new(text).resolve(&FixedSecret, "header `X`");
-        assert_eq!(resolve("env:TOKEN").unwrap().text.expose(), "s3cret");
-        let bearer = resolve("Bearer env:TOKEN").unwrap();
-        assert_eq!(bearer.text.expose(), "Bearer s3cret");
-        assert_eq!(bearer.secret.unwrap().expose(), "s3cret");
-        let plain = resolve("plain").unwrap();
-        assert_eq!((plain.text.expose(), plain.secret), ("plain", None));
-        let missing = resolve("env:OTHER").unwrap_err();
-        assert_eq!(missing.class, FailureClass::Auth);
-        assert!(missing.blocked);
+    #[tokio::test]
+    async fn references_are_resolved_and_other_strings_are_not() {
+        let source: Arc<dyn SecretSource> = Arc::new(FixedSecret);
+        let secret = Some(Secret::new("s3cret"));
+        for (text, value, secret) in [
+            ("env:TOKEN", "s3cret", secret.clone()),
+            ("Bearer env:TOKEN", "Bearer s3cret", secret),
+            ("plain", "plain", None),
+        ] {
+            let reference = Reference::new(text);
+            let resolved = reference.resolve(&source, "header `X`").await.unwrap();
+            assert_eq!((resolved.text.expose(), resolved.secret), (value, secret));
+            let read = reference.read(&*source, "header `X`").unwrap();
+            assert_eq!(read.expose(), value);
+        }
+        let missing = Reference::new("env:OTHER");
+        let failure = missing.resolve(&source, "header `X`").await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Auth);
+        assert!(failure.blocked);
+        assert_eq!(missing.read(&*source, "header `X`").unwrap_err(), failure);
+    }
+
+    /// A keyring that waits until its user has unlocked it.
+    struct LockedKeyring(Mutex<mpsc::Receiver<()>>);
+
+    impl SecretSource for LockedKeyring {
+        fn secret(&self, _: &str) -> Result<Secret, String> {
+            let unlocked = self.0.lock().recv_timeout(Duration::from_secs(30));
+            unlocked
+                .map(|()| Secret::new("s3cret"))
+                .map_err(|_| "it was not unlocked".to_owned())
+        }
+
+        fn runs_program(&self, _: &str) -> bool {
+            true
+        }
+    }
+
+    /// The runtime of this test has one thread: it must be free for the task that unlocks the keyring.
+    #[tokio::test]
+    async fn a_locked_keyring_does_not_block_other_tasks() {
+        let (user, unlocked) = mpsc::channel();
+        let source: Arc<dyn SecretSource> = Arc::new(LockedKeyring(Mutex::new(unlocked)));
+        tokio::spawn(async move { user.send(()).unwrap() });
+        let secret = look_up_secret(&source, "keyring:MAIL").await.unwrap();
+        assert_eq!(secret.expose(), "s3cret");
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn pruned_runs_are_restored_with_their_events() {
     let id = run["id"].as_str().unwrap();
     let export = ["runs", "export", id];
     let before = world.json(&export);
-    let prune = ["runs", "prune", "--before", "2999-01-01"];
+    let prune = ["runs", "prune", "--older-than", "1ms"];
     assert_eq!(world.code(&prune), 0);
     assert_eq!(world.json(&["runs", "list", "--json"]), json!({"runs": []}));
     assert_eq!(world.code(&["undo"]), 0);
@@ -124,7 +124,7 @@ fn pruned_runs_are_restored_with_their_events() {
     // The idempotency key of the run is still taken.
     let again = world.json(&["run", "steps", "--key", "k", "--json"]);
     assert_eq!(again["id"], run["id"]);
-    world.code(&["runs", "prune", "--before", "2999-01-01", "--no-trash"]);
+    world.code(&["runs", "prune", "--older-than", "1ms", "--no-trash"]);
     let nothing = world.json(&["undo", "--json"]);
     assert_eq!(nothing["error"]["code"], "nothing_to_undo");
 }
@@ -136,7 +136,7 @@ fn pruning_asks_with_the_number_of_runs() {
     world.code(&["run", "steps"]);
     let today = jiff::Zoned::now().in_tz("Europe/Berlin").unwrap();
     let today = today.strftime("%-d %b %Y");
-    let mut terminal = Terminal::sized(&world, &["runs", "prune", "--before", "2999-01-01"], 80);
+    let mut terminal = Terminal::sized(&world, &["runs", "prune", "--older-than", "1ms"], 80);
     terminal
         .until(&format!("delete 1 run of {today} with"))
         .until("[y/N]")

@@ -15,7 +15,7 @@ use deft_model::{
     TraceContext, span_place,
 };
 use deft_store::{Batch, Error, Lease, RunRow, Write};
-use deft_tools::Call as ToolCall;
+use deft_tools::{Call as ToolCall, Redaction};
 use deft_workflow::{Answer, EnclosingSkill, Operation, Path, size};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -230,13 +230,13 @@ impl Performer {
         let result = engine.agents.models().ask(ask).await;
         // Its reply is evaluated next, with the grants that people have given in the meantime.
         engine.agents.read_grants_again().await;
-        let redaction = engine.parts.router.redaction();
+        let redaction = engine.parts.router.redaction().await;
         let result = result.map_err(|failure| redaction.failure(failure));
         let result = result.map(|mut answer| {
-            answer.reply.text = self.hide(&answer.reply.text);
+            answer.reply.text = self.hide(&answer.reply.text, &redaction);
             for call in &mut answer.reply.calls {
                 let args = std::mem::replace(&mut call.args, CallArgs::Object(Object::new()));
-                call.args = self.hide_args(args);
+                call.args = self.hide_args(args, &redaction);
             }
             answer
         });
@@ -314,8 +314,8 @@ impl Performer {
     }
 
     /// Hides secrets in a reply: a tool may have leaked them to the model.
-    fn hide(&self, text: &str) -> String {
-        match self.hide_value(Value::String(text.to_owned())) {
+    fn hide(&self, text: &str, redaction: &Redaction) -> String {
+        match self.hide_value(Value::String(text.to_owned()), redaction) {
             Value::String(text) => text,
             Value::Null
             | Value::Bool(_)
@@ -326,15 +326,15 @@ impl Performer {
     }
 
     /// Hides the secrets of the run and of the configuration.
-    fn hide_value(&self, value: Value) -> Value {
+    fn hide_value(&self, value: Value, redaction: &Redaction) -> Value {
         let value = self.secrets.hide_value(value);
-        self.engine.parts.router.redaction().value(value)
+        redaction.value(value)
     }
 
     /// Hides secrets in the arguments of a call, so that they are not recorded.
-    fn hide_args(&self, args: CallArgs) -> CallArgs {
+    fn hide_args(&self, args: CallArgs, redaction: &Redaction) -> CallArgs {
         match args {
-            CallArgs::Object(args) => match self.hide_value(Value::Object(args)) {
+            CallArgs::Object(args) => match self.hide_value(Value::Object(args), redaction) {
                 Value::Object(args) => CallArgs::Object(args),
                 other @ (Value::Null
                 | Value::Bool(_)
@@ -342,7 +342,7 @@ impl Performer {
                 | Value::String(_)
                 | Value::Array(_)) => CallArgs::Invalid(other.to_string()),
             },
-            CallArgs::Invalid(raw) => CallArgs::Invalid(self.hide(&raw)),
+            CallArgs::Invalid(raw) => CallArgs::Invalid(self.hide(&raw, redaction)),
         }
     }
 

@@ -84,6 +84,31 @@ async fn the_end_of_a_conversation_runs_skills_once() {
     }
 }
 
+/// Every agent run opens a conversation of its own.
+#[tokio::test]
+async fn many_conversations_of_skills_do_not_hide_one_of_a_person() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in stores(&folder) {
+        let t = Times::over(store, &[BACKFILL]);
+        t.world.engine.library().sync_files().await.unwrap();
+        let agents_work = async |first: usize| {
+            for nth in first..first + 150 {
+                t.say(&format!("conv_{nth}"), "skill:monitor").await;
+            }
+        };
+        agents_work(1000).await;
+        assert_eq!(t.after_minutes(20).await, 0);
+        t.say("conv_1", "cli").await;
+        t.after_minutes(1).await;
+        agents_work(2000).await;
+        assert_eq!(t.after_minutes(20).await, 1);
+        agents_work(3000).await;
+        assert_eq!(t.after_minutes(20).await, 1);
+        t.say("conv_2", "cli").await;
+        assert_eq!(t.after_minutes(20).await, 2);
+    }
+}
+
 #[tokio::test]
 async fn a_disabled_skill_is_run_by_no_event() {
     let t = Times::with_store(Arc::new(Memory::new()), &[BACKFILL]);

@@ -8,7 +8,11 @@ use std::time::Duration;
 
 use deft_engine::{Channel, Delivery, DeliveryError, DeliveryResult, Notice, NoticeKind};
 use deft_model::{Failure, FailureClass};
+use deft_scheduler::Scheduler;
 use deft_store::{NoticeFilter, NoticeRow, NoticeStatus};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::time_world::{Times, at, both, clock};
 
@@ -351,4 +355,74 @@ async fn each_part_of_a_message_arrives_once() {
     assert_eq!(seen, ["ab", "ab", "abcde", "abcdefg"]);
     let row = rows(&t).await.remove(0);
     assert_eq!((row.status, row.parts), (NoticeStatus::Sent, 7));
+}
+
+/// A channel that delivers a message when the test allows it.
+struct SlowChannel {
+    begun: Semaphore,
+    allowed: Semaphore,
+}
+
+impl Channel for SlowChannel {
+    fn deliver<'a>(
+        &'a self,
+        _: &'a Delivery<'a>,
+    ) -> Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>> {
+        Box::pin(async {
+            self.begun.add_permits(1);
+            drop(self.allowed.acquire().await);
+            Ok("delivered".to_owned())
+        })
+    }
+}
+
+/// Starts a daemon that is told to stop while it delivers a message.
+async fn stop_during_delivery(t: &Times, grace: Duration) -> (Arc<SlowChannel>, JoinHandle<()>) {
+    let slow = Arc::new(SlowChannel {
+        begun: Semaphore::new(0),
+        allowed: Semaphore::new(0),
+    });
+    let engine = t.world.engine.clone();
+    engine.outbox().post("k", &notice("hello")).await.unwrap();
+    let stop = CancellationToken::new();
+    let (channel, pool, until) = (Arc::clone(&slow) as _, t.pool.clone(), stop.clone());
+    let daemon = tokio::spawn(async move {
+        let scheduler = Scheduler::new(&engine);
+        let served = scheduler.serve(&pool, channel, until, grace).await;
+        served.unwrap();
+    });
+    drop(slow.begun.acquire().await);
+    stop.cancel();
+    (slow, daemon)
+}
+
+#[tokio::test]
+async fn a_daemon_that_stops_finishes_its_deliveries() {
+    both(async |t: Times| {
+        let (slow, daemon) = stop_during_delivery(&t, Duration::from_secs(60)).await;
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!daemon.is_finished());
+        slow.allowed.add_permits(1);
+        daemon.await.unwrap();
+        let row = rows(&t).await.remove(0);
+        assert_eq!(
+            (row.status, row.receipt.as_deref()),
+            (NoticeStatus::Sent, Some("delivered"))
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_daemon_that_stops_does_not_wait_longer_than_allowed_for_a_delivery() {
+    both(async |t: Times| {
+        let (slow, daemon) = stop_during_delivery(&t, Duration::ZERO).await;
+        daemon.await.unwrap();
+        // The delivery was dropped with the daemon.
+        assert_eq!(Arc::strong_count(&slow), 1);
+        assert_eq!(rows(&t).await[0].status, NoticeStatus::Queued);
+    })
+    .await;
 }

@@ -162,10 +162,14 @@ impl Follower {
         self.channel.follow(&config);
         self.bot
             .send_replace(telegram::Settings::from_config(&config));
-        self.engine.agents().set_models(app::models(&config));
         self.engine.agents().set_budgets(config.budget.budgets());
-        self.engine.router().reload(config.tools);
+        self.engine.router().reload(config.tools.clone());
         self.changed.notify_one();
+        // The keys may be in a keyring that waits for its user; the thread of this task must stay free.
+        match tokio::task::spawn_blocking(move || app::models(&config)).await {
+            Ok(models) => self.engine.agents().set_models(models),
+            Err(error) => tracing::error!(%error, "cannot set up the models"),
+        }
         tracing::info!("configuration reloaded: tools, servers, models, budgets, notices");
     }
 

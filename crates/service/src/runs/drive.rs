@@ -1,7 +1,9 @@
 //! A run driven by this process: its progress as a stream, its questions to a person, and its end.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::Duration;
 
 use deft_engine::{Admission, Attention, Engine, Error, PublishedEvent, RerunWith, ResumeWith};
@@ -117,9 +119,6 @@ pub fn drive_on(app: &App, id: &str, by: &str) -> Done<Option<Drive>> {
     drive.map(Some)
 }
 
-/// Interval between checks whether a run is stored.
-const ADMITTED: Duration = Duration::from_millis(2);
-
 /// Resumes or reruns a run in the background of this daemon. Returns as soon as the run is stored.
 pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
     let admitted = Arc::new(OnceLock::new());
@@ -130,24 +129,30 @@ pub fn begin(app: &App, work: RunWork) -> Done<RunId> {
     };
     let work = future(app, work, attention)?;
     app.block_on(async {
-        let mut task = tokio::spawn(work);
-        loop {
-            if let Some(id) = admitted.get() {
-                return Ok(id.clone());
-            }
-            tokio::select! {
-                biased;
-                done = &mut task => return match done {
-                    Ok(Ok(admission)) => Ok(admission.run().id.clone()),
-                    Ok(Err(error)) => Err(app::failure(&error)),
-                    Err(problem) => {
-                        Err(Failure::internal("engine", format!("the run failed: {problem}")))
-                    }
-                },
-                () = tokio::time::sleep(ADMITTED) => {}
-            }
+        let (id, rest) = admit(work, &admitted).await?;
+        if let Some(rest) = rest {
+            // The run stores its own result.
+            tokio::spawn(rest);
         }
+        Ok(id)
     })
+}
+
+/// Works on a run until it is stored. Returns its id and the rest of the work, if there is any. The work itself sets
+/// `admitted`, so it is enough to check that whenever the work has advanced.
+async fn admit(mut work: Work, admitted: &OnceLock<RunId>) -> Done<(RunId, Option<Work>)> {
+    let ended = poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(ended) => Poll::Ready(Some(ended)),
+        Poll::Pending if admitted.get().is_some() => Poll::Ready(None),
+        Poll::Pending => Poll::Pending,
+    });
+    match (ended.await, admitted.get()) {
+        (Some(Ok(admission)), _) => Ok((admission.run().id.clone(), None)),
+        (Some(Err(error)), None) => Err(app::failure(&error)),
+        (Some(Err(_)), Some(id)) => Ok((id.clone(), None)),
+        (None, Some(id)) => Ok((id.clone(), Some(work))),
+        (None, None) => Err(Failure::internal("engine", "the run was not stored")),
+    }
 }
 
 /// Waits until a run has ended or asks a person, for at most `at_most`.
@@ -309,5 +314,35 @@ impl Drive {
             row: Box::new(row),
             existing: false,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_run_is_known_as_soon_as_it_is_stored() {
+        let admitted = Arc::new(OnceLock::new());
+        let work: Work = Box::pin({
+            let admitted = Arc::clone(&admitted);
+            async move {
+                tokio::task::yield_now().await;
+                admitted.set(RunId::new("run_1")).ok();
+                std::future::pending().await
+            }
+        });
+        let (id, rest) = admit(work, &admitted).await.unwrap();
+        assert_eq!((id.as_str(), rest.is_some()), ("run_1", true));
+    }
+
+    #[tokio::test]
+    async fn a_run_that_cannot_be_stored_is_a_failure() {
+        let refused = Error::UnknownRun {
+            id: "run_1".to_owned(),
+        };
+        let work: Work = Box::pin(async { Err(refused) });
+        let failure = admit(work, &OnceLock::new()).await.err().unwrap();
+        assert_eq!(failure.code, "unknown_run");
     }
 }

@@ -2,7 +2,7 @@
 
 use deft_engine::{CHAT_SKILL, DISPATCH_SKILL, JOB_SKILL};
 use deft_model::RunId;
-use deft_store::{CancelState, PageEnd, RunFilter, RunRow};
+use deft_store::{CancelState, PageEnd, PruneResult, RunFilter, RunRow};
 use deft_wire::event::EventView;
 use deft_wire::model::{Outcome, RunStatus};
 use deft_wire::run::{ListedRun, PrunedRuns, RunArchive, RunDetail, RunView};
@@ -248,10 +248,19 @@ pub enum PruneLimit {
 }
 
 impl PruneLimit {
-    /// Returns the instant before which runs must have ended. Days begin at midnight in `zone`.
+    /// Returns the instant before which runs must have ended, which is not in the future: it would include runs that
+    /// end while others are deleted. Days begin at midnight in `zone`.
     pub fn instant(&self, zone: &TimeZone) -> Done<Timestamp> {
         match self {
-            Self::Before(text) => time::parse_day_or_instant(text, zone),
+            Self::Before(text) => {
+                let before = time::parse_day_or_instant(text, zone)?;
+                if before > Timestamp::now() {
+                    let message = format!("`{text}` is in the future");
+                    return Err(Failure::input("invalid_input", message)
+                        .hint("give a time in the past, such as `2026-01-31`"));
+                }
+                Ok(before)
+            }
             Self::OlderThan(text) => {
                 let before = Timestamp::now().checked_sub(time::parse_duration(text)?);
                 before.map_err(|_| {
@@ -265,25 +274,37 @@ impl PruneLimit {
 
 /// Deletes the runs that ended before an instant, or only lists them.
 pub fn prune(app: &App, before: Timestamp, mode: PruneMode) -> Done<PrunedRuns> {
-    let dry_run = mode == PruneMode::DryRun;
-    let prune = |only_count| {
+    let prune = |before, only_count| {
         let pruned = app.block_on(app.engine.prune(before, only_count));
         pruned.map_err(|error| app::failure(&error))
     };
-    let found = prune(true)?;
+    let found = prune(before, true)?;
     let ended = |id: Option<&RunId>| match id {
         Some(id) => find_row(app, id.as_str()).map(|row| row.finished_at),
         None => Ok(None),
     };
     // The runs are sorted by their start.
     let (oldest, newest) = (ended(found.runs.first())?, ended(found.runs.last())?);
-    if mode == PruneMode::Trash && !found.runs.is_empty() {
-        app.block_on(trash::put_runs(&app.engine, app.home(), &found.runs))?;
-    }
-    let pruned = if dry_run { found } else { prune(false)? };
+    let pruned = match mode {
+        PruneMode::DryRun => found,
+        PruneMode::Forever => prune(before, false)?,
+        PruneMode::Trash => {
+            let moved = if found.runs.is_empty() {
+                PruneResult::default()
+            } else {
+                app.block_on(trash::move_runs(&app.engine, app.home(), &found.runs))?
+            };
+            // No run ended before this instant: this deletes only expired results and old costs.
+            let expired = prune(Timestamp::MIN, false)?;
+            PruneResult {
+                results: expired.results,
+                ..moved
+            }
+        }
+    };
     Ok(PrunedRuns {
         ok: true,
-        dry_run,
+        dry_run: mode == PruneMode::DryRun,
         before: deft_schedule::show(before, &app.zone),
         runs: pruned.runs,
         oldest,

@@ -14,8 +14,8 @@ use jiff::Timestamp;
 
 use super::live::EventForwarder;
 use super::{
-    AnswerState, Attention, Conversation, ConversationQuery, DecidedQuestion, Listener, Live,
-    NewChatMessage, OpenRun, Talk, TalkFuture, UnansweredMessage, live,
+    Attention, Conversation, ConversationQuery, DecidedQuestion, Listener, Live, NewChatMessage,
+    OpenRun, Talk, TalkFuture, UnansweredMessage, live,
 };
 use crate::app::{App, failure};
 use crate::ask::{Question, Response};
@@ -53,19 +53,8 @@ impl Host {
         attention: Attention,
         listener: Listener,
     ) -> Done<ChatAnswer> {
-        let asked = deft_engine::NewChatMessage {
-            conversation: say.conversation,
-            agent: say.agent,
-            channel: say.channel,
-            text: say.text,
-            key: say.key,
-            answer_to: say.answer_to,
-            alone: say.alone,
-            model: say.model,
-            origin: say.origin,
-        };
         self.follow(attention, listener, |attention| {
-            Box::pin(self.engine.say(asked, attention))
+            Box::pin(self.engine.say(say, attention))
         })
         .await
     }
@@ -237,18 +226,14 @@ impl Talk for Host {
             let found = found.into_iter().map(|one| UnansweredMessage {
                 run: one.run.id,
                 text: one.text,
-                state: match one.stands {
-                    deft_engine::AnswerState::Abandoned => AnswerState::Interrupted,
-                    deft_engine::AnswerState::Elsewhere => AnswerState::Elsewhere,
-                    deft_engine::AnswerState::Waiting => AnswerState::Waiting,
-                },
+                state: one.stands,
                 waits_for: one.run.waiting_for.map(|reason| reason.text),
             });
             Ok(found.collect())
         })
     }
 
-    fn go_on(
+    fn resume(
         &self,
         run: RunId,
         attention: Attention,
@@ -259,14 +244,14 @@ impl Talk for Host {
         }))
     }
 
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
+    fn ensure_answer_sent<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let seen = self.engine.see_to_answer(&answer.run, to).await;
             seen.map_err(|error| failure(&error))
         })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             let notice = Notice {
                 kind: NoticeKind::Answer,
@@ -299,16 +284,7 @@ impl Talk for Host {
 
     fn prompt(&self, say: NewChatMessage) -> TalkFuture<'_, PromptView> {
         Box::pin(async move {
-            let asked = deft_engine::NewChatMessage {
-                conversation: say.conversation,
-                agent: say.agent,
-                channel: say.channel,
-                text: say.text,
-                alone: say.alone,
-                model: say.model,
-                ..deft_engine::NewChatMessage::default()
-            };
-            let shown = self.engine.show_prompt(&asked).await;
+            let shown = self.engine.show_prompt(&say).await;
             shown.map_err(|error| failure(&error))
         })
     }

@@ -23,7 +23,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use deft_model::{Object, RunId, RunOrigin, Usd};
+use deft_model::{Object, RunId, Usd};
 use deft_wire::Done;
 use deft_wire::budget::Spending;
 use deft_wire::chat::{ChatAnswer, ChatMessage, ChatUsage, ConversationView, PromptView};
@@ -36,7 +36,7 @@ use crate::words::format_count;
 pub use attach::{AttachedFile, AttachedText, attach};
 pub use calls::CallLog;
 pub use conversations::{ConversationQuery, conversation_cursor};
-pub use deft_engine::Attention;
+pub use deft_engine::{AnswerState, Attention, NewChatMessage};
 pub use host::host;
 pub use request::{find_conversation, resume_and_wait, say_and_wait};
 
@@ -45,29 +45,6 @@ pub type TalkFuture<'a, T> = Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>;
 
 /// Receives live events during the work on an answer.
 pub type Listener = Arc<dyn Fn(Live) + Send + Sync>;
-
-/// A message of a person.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewChatMessage {
-    /// The conversation it belongs to; `None` starts a new one.
-    pub conversation: Option<String>,
-    /// The agent that answers.
-    pub agent: Option<String>,
-    /// The channel it comes from: `cli`, `telegram:CHAT`.
-    pub channel: String,
-    /// The text.
-    pub text: String,
-    /// A key for deduplication: messages with the same key are answered once.
-    pub key: Option<String>,
-    /// The chat to which the outbox delivers the answer; `None` if the caller waits for it.
-    pub answer_to: Option<String>,
-    /// Whether no person is present who could be asked a question.
-    pub alone: bool,
-    /// The model that answers, instead of the agent's.
-    pub model: Option<String>,
-    /// The request that it comes from.
-    pub origin: RunOrigin,
-}
 
 /// Formats the usage of a chat for display.
 pub fn describe_usage(usage: &ChatUsage) -> String {
@@ -165,17 +142,6 @@ pub struct UnansweredMessage {
     pub waits_for: Option<String>,
 }
 
-/// The state of an answer that is not complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerState {
-    /// The process that worked on it has exited, or its turn has not come.
-    Interrupted,
-    /// Another process is working on it.
-    Elsewhere,
-    /// The run waits for something.
-    Waiting,
-}
-
 /// A model for chats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatModel {
@@ -239,7 +205,7 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
     ) -> TalkFuture<'a, Vec<UnansweredMessage>>;
 
     /// Resumes an answer, or waits for the process that is working on it.
-    fn go_on(
+    fn resume(
         &self,
         run: RunId,
         attention: Attention,
@@ -247,10 +213,10 @@ pub trait Talk: ChatControls + Send + Sync + 'static {
     ) -> TalkFuture<'_, ChatAnswer>;
 
     /// Ensures that a finished answer is queued for a chat, once.
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()>;
+    fn ensure_answer_sent<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()>;
 
     /// Queues a text for a chat in the outbox; texts with the same key are sent once.
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()>;
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()>;
 
     /// Queues a question for a chat in the outbox, once.
     fn ask<'a>(&'a self, question: Question, to: &'a str) -> TalkFuture<'a, ()>;

@@ -83,7 +83,7 @@ pub async fn resume_and_wait(
     let work = AnswerWork::new();
     drop(work.run.set(first.run.clone()));
     let (attention, listener) = (work.attention(), work.listener());
-    let answer = tokio::spawn(async move { talk.go_on(first.run, attention, listener).await });
+    let answer = tokio::spawn(async move { talk.resume(first.run, attention, listener).await });
     work.wait(answer, at_most).await
 }
 

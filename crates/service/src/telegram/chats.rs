@@ -15,6 +15,7 @@ use super::Bot;
 use super::ask::{self, OpenQuestions, People};
 use super::inbox::{Entry, Inbox, InboxItem, Press};
 use super::words;
+use crate::store;
 use crate::talk::{Attention, ConversationQuery, NewChatMessage};
 use deft_wire::Done;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
@@ -144,27 +145,54 @@ impl Chats {
     /// Acts on a stored answer.
     pub(super) fn act(&self, press: Press) {
         let chats = self.clone();
-        tokio::spawn(async move {
-            let text = match chats.decide(&press).await {
-                Ok(text) => text,
-                Err(failure) => failure.message,
-            };
-            chats.0.inbox.forget_press(press.id).await;
-            if let Some(query) = &press.query {
-                // Telegram only needs this reply to stop the spinner of the button.
-                drop(chats.0.client().answer_press(query, &text).await);
+        tokio::spawn(async move { chats.decide_or_retry(&press).await });
+    }
+
+    /// Stores the decision. If the store fails, the answer stays in the inbox and is tried again.
+    async fn decide_or_retry(&self, press: &Press) {
+        let mut has_failed = false;
+        let text = loop {
+            match self.decide(press).await {
+                // The changed question shows it, unless the person was told that it failed.
+                Ok(words::TAKEN) if press.query.is_none() && !has_failed => break None,
+                Ok(text) => break Some(text.to_owned()),
+                Err(failure) if store::is_failure(&failure) => {
+                    let why = &failure.message;
+                    tracing::warn!(%why, chat = press.chat, "an answer could not be stored; retrying");
+                    if !has_failed {
+                        has_failed = true;
+                        self.reply(&press.chat, words::answer_kept(&failure));
+                    }
+                }
+                Err(failure) => {
+                    break Some(words::failure(&failure.message, failure.hint.as_deref()));
+                }
             }
-        });
+            let delay = tokio::time::sleep(self.0.bot.pace.most);
+            if self.0.stop.run_until_cancelled(delay).await.is_none() {
+                // The next start finds the answer in the inbox.
+                return;
+            }
+        };
+        self.0.inbox.forget_press(press.id).await;
+        let Some(text) = text else {
+            return;
+        };
+        match &press.query {
+            // Telegram only needs this reply to stop the spinner of the button.
+            Some(query) => drop(self.0.client().answer_press(query, &text).await),
+            None => self.reply(&press.chat, text),
+        }
     }
 
     /// Stores the decision, then passes it to the task that waits for it.
-    async fn decide(&self, press: &Press) -> Done<String> {
+    async fn decide(&self, press: &Press) -> Done<&'static str> {
         let Some((response, approval)) = deft_channels::read_button(&press.data) else {
-            return Ok(words::OLD_BUTTON.to_owned());
+            return Ok(words::OLD_BUTTON);
         };
         let (chat, by) = (&press.chat, press.sender());
         let Some(decided) = self.0.bot.talk.decide(approval, response, &by).await? else {
-            return Ok(words::OLD_BUTTON.to_owned());
+            return Ok(words::OLD_BUTTON);
         };
         let asked = self.0.open.pass_answer(approval, decided.answer);
         let question = asked.as_ref().unwrap_or(&decided.question);
@@ -175,7 +203,7 @@ impl Chats {
         };
         self.show_answered(chat, message, text);
         if asked.is_some() {
-            return Ok(words::TAKEN.to_owned());
+            return Ok(words::TAKEN);
         }
         // The run continues in another task, but this chat needs its answer. A message that is being checked
         // at this moment may still be reported as waiting.
@@ -184,7 +212,7 @@ impl Chats {
                 self.take(entry);
             }
         }
-        Ok(words::TAKEN.to_owned())
+        Ok(words::TAKEN)
     }
 
     fn show_answered(&self, chat: &str, message: Option<i64>, text: String) {
@@ -303,13 +331,13 @@ impl Shared {
                     chat.waiting.remove(&entry.id);
                 });
                 let place = entry.place();
-                let left = self.bot.talk.see_to_answer(&answer, &place);
+                let left = self.bot.talk.ensure_answer_sent(&answer, &place);
                 self.forget(&entry, left.await).await;
             }
             Err(failure) => {
                 let text = words::failure(&failure.message, failure.hint.as_deref());
                 let (key, place) = (entry.key(), entry.place());
-                let left = self.bot.talk.tell(&key, &place, &text);
+                let left = self.bot.talk.post_text(&key, &place, &text);
                 self.forget(&entry, left.await).await;
             }
         }

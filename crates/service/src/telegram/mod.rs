@@ -80,9 +80,12 @@ impl Settings {
     }
 
     /// Returns the client of the bot, if its messages are to be answered.
-    fn client(&self) -> Option<Result<Client, deft_model::Failure>> {
-        self.wanted
-            .then(|| Client::new(&self.options, &*self.secrets))
+    async fn client(&self) -> Option<Result<Client, deft_model::Failure>> {
+        if !self.wanted {
+            return None;
+        }
+        let token = self.options.look_up_token(&self.secrets).await;
+        Some(token.and_then(|token| Client::new(&self.options, &token)))
     }
 }
 
@@ -123,7 +126,7 @@ impl Bot {
         chats: &mut Option<Chats>,
         stop: &CancellationToken,
     ) {
-        let client = match settings.client() {
+        let client = match settings.client().await {
             Some(Ok(client)) => client,
             Some(Err(failure)) => {
                 let (why, hint) = (failure.message, failure.hint);

@@ -20,6 +20,7 @@ use super::{Bot, Pace, Settings};
 use crate::ask::Question;
 use crate::talk::fake::{Fake, FakeAction, Leaves, Outbox, answer, failed};
 use deft_channels as channels;
+use deft_wire::Failure;
 use deft_wire::chat::ChatAnswer;
 
 /// The id of the fake bot.
@@ -69,7 +70,7 @@ impl Outbox for StoredOutbox {
         Box::pin(async move { self.leave(key, to, &text, None).await })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a> {
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a> {
         Box::pin(self.leave(key.to_owned(), to, text, None))
     }
 
@@ -145,7 +146,8 @@ impl World {
     fn serve(&mut self) {
         let settings = settings(&self.api, &["7", "8"]);
         if self.delivery.is_none() {
-            let client = settings.client().unwrap().unwrap();
+            let token = Secret::new(&self.api.token);
+            let client = Client::new(&settings.options, &token).unwrap();
             self.delivery = Some(tokio::spawn(deliver(self.store.clone(), client)));
         }
         let (sender, receiver) = watch::channel(settings);
@@ -374,6 +376,70 @@ async fn a_button_of_an_earlier_process_is_accepted() {
         edited,
         [json!({"chat_id": "7", "message_id": 55, "text": text})]
     );
+    world.end().await;
+}
+
+/// What the store reports while another process has locked it.
+fn locked() -> Failure {
+    crate::store::failure(&deft_store::Error::Locked {
+        path: "deft.db".into(),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_in_words_is_stored_when_the_store_is_free_again() {
+    let mut world = world();
+    world.fake.then([FakeAction::Ask("delete it?")], "answer: ");
+    world.serve();
+    world.api.write(7, "delete it");
+    world.messages(1);
+    *world.fake.failures.lock().unwrap() = [locked(), locked()].into();
+    world.api.write(7, "yes");
+    let mut sent = world.messages(4).split_off(1);
+    assert_eq!(
+        sent.remove(0).1,
+        "✗ the database `deft.db` is locked by another process. I will try to store your answer \
+         again.\nanother program uses the database; try again when it has ended"
+    );
+    sent.sort();
+    assert_eq!(sent, pairs(&[("7", "Got it."), ("7", "answer: yes")]));
+    world.wait_done(2).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_could_not_be_stored_survives_a_restart() {
+    let mut world = world();
+    world.serve();
+    *world.fake.failures.lock().unwrap() = vec![locked(); 1000].into();
+    world.api.press(7, 55, "yes apr_1");
+    world.messages(1);
+    world.end().await;
+    assert_eq!(*world.fake.decided.lock().unwrap(), Vec::<String>::new());
+    world.fake.failures.lock().unwrap().clear();
+    world.serve();
+    world.wait_done(1).await;
+    assert_eq!(
+        *world.fake.decided.lock().unwrap(),
+        ["apr_1 yes by Ada in telegram chat 7"]
+    );
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_refused_is_not_tried_again() {
+    let mut world = world();
+    world.fake.then([FakeAction::Ask("delete it?")], "answer: ");
+    world.serve();
+    world.api.write(7, "delete it");
+    world.messages(1);
+    let refused = Failure::input("no_target", "it names no target").hint("reject it");
+    world.fake.failures.lock().unwrap().push_back(refused);
+    world.api.write(7, "yes");
+    assert_eq!(world.messages(2)[1].1, "✗ it names no target\nreject it");
+    world.api.write(7, "yes");
+    assert_eq!(world.messages(3)[2].1, "answer: yes");
+    world.wait_done(3).await;
     world.end().await;
 }
 

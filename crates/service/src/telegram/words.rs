@@ -2,6 +2,7 @@
 
 use crate::talk::{describe_usage, dollars};
 use deft_model::SpendSubject;
+use deft_wire::Failure;
 use deft_wire::budget::Spending;
 use deft_wire::chat::{ChatAnswer, ChatUsage};
 
@@ -49,6 +50,15 @@ impl Command {
             _ => Self::Unknown,
         })
     }
+}
+
+/// The text for an answer to an approval that the store did not accept.
+pub(super) fn answer_kept(failure: &Failure) -> String {
+    let text = format!(
+        "{}. I will try to store your answer again.",
+        failure.message
+    );
+    self::failure(&text, failure.hint.as_deref())
 }
 
 pub(super) fn failure(message: &str, hint: Option<&str>) -> String {

@@ -80,11 +80,14 @@ impl Metrics {
 
     /// Exports the metrics periodically, if configured.
     pub(crate) async fn export(self: Arc<Self>, config: Config, stop: CancellationToken) {
-        let telemetry = &config.telemetry;
+        let telemetry = config.telemetry.clone();
         if telemetry.endpoint.is_none() || !telemetry.metrics {
             return;
         }
-        let made = receiver(&config).map_err(|failure| failure.message);
+        // The headers may be in a keyring that waits for its user.
+        let made = tokio::task::spawn_blocking(move || receiver(&config)).await;
+        let made = made.map_err(|error| error.to_string());
+        let made = made.and_then(|made| made.map_err(|failure| failure.message));
         let made = made.and_then(|options| options.map(ReceiverClient::new).transpose());
         let receiving = match made {
             Ok(Some(receiving)) => receiving,

@@ -1,15 +1,17 @@
 //! The folder `trash/`: each entry is a folder with `entry.json` and the deleted data, as files (`content`),
 //! as rows (`rows.jsonl`) or as results of runs (`results/`).
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use deft_config::create_folder;
+use deft_config::{create_folder, write_private};
 use deft_model::RunId;
 use deft_registry::{open_regular, read_text};
 use deft_wire::trash::{TrashEntry, TrashKind};
 use deft_wire::{Done, Failure};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,9 @@ const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// Maximum number of entries.
 const MAX_ENTRIES: usize = 50;
+
+/// The ids of entries, which are the names of their folders.
+const ID_FORMAT: &str = "%Y%m%dT%H%M%S%.6f";
 
 const MANIFEST: &str = "entry.json";
 /// Maximum size of a manifest.
@@ -66,11 +71,11 @@ impl TrashBin {
         }
     }
 
-    /// Creates an entry, and removes expired ones.
+    /// Creates an entry, and removes expired and incomplete ones.
     pub(super) fn add(&self, kind: TrashKind, what: String) -> Done<NewEntry> {
         let deleted_at = Timestamp::now();
         self.purge(deleted_at)?;
-        let id = deleted_at.strftime("%Y%m%dT%H%M%S%.6f").to_string();
+        let id = deleted_at.strftime(ID_FORMAT).to_string();
         let folder = self.folder.join(&id);
         create_folder(&folder)?;
         Ok(NewEntry {
@@ -106,14 +111,31 @@ impl TrashBin {
     }
 
     fn purge(&self, now: Timestamp) -> Done<()> {
-        let old = |kept: &KeptEntry| now.duration_since(kept.manifest.entry.deleted_at) > KEPT_FOR;
+        let is_old = |at: Timestamp| now.duration_since(at) > KEPT_FOR;
         for (place, kept) in self.entries()?.into_iter().enumerate() {
-            if place + 1 >= MAX_ENTRIES || old(&kept) {
+            if place + 1 >= MAX_ENTRIES || is_old(kept.manifest.entry.deleted_at) {
                 kept.remove()?;
+            }
+        }
+        for folder in self.folders()? {
+            // Another process may still write a young one.
+            if created_at(&folder).is_some_and(is_old) && read(folder.clone())?.is_none() {
+                remove(&folder)?;
             }
         }
         Ok(())
     }
+}
+
+/// Returns when the folder of an entry was created; `None` for any other folder.
+fn created_at(folder: &Path) -> Option<Timestamp> {
+    let id = folder.file_name()?.to_str()?;
+    let at = DateTime::strptime(ID_FORMAT, id).ok()?;
+    Some(at.to_zoned(TimeZone::UTC).ok()?.timestamp())
+}
+
+fn remove(folder: &Path) -> Done<()> {
+    fs::remove_dir_all(folder).map_err(|problem| Failure::file(folder, "remove", &problem))
 }
 
 fn read(folder: PathBuf) -> Done<Option<KeptEntry>> {
@@ -149,6 +171,29 @@ impl NewEntry {
         written.map_err(|problem| Failure::file(&path, "write", &problem))
     }
 
+    /// Completes the entry, so that it can be restored.
+    pub(super) fn finish(self) -> Done<KeptEntry> {
+        let manifest = self.write_manifest(None)?;
+        Ok(KeptEntry {
+            folder: self.folder,
+            manifest,
+        })
+    }
+
+    fn write_manifest(&self, from: Option<PathBuf>) -> Done<Manifest> {
+        let manifest = Manifest {
+            entry: self.entry.clone(),
+            from,
+            fires: self.fires.clone(),
+        };
+        let text = serde_json::to_string_pretty(&manifest);
+        let text = text.map_err(|problem| Failure::internal("json", problem.to_string()))?;
+        write_private(&self.folder.join(MANIFEST), &text)?;
+        Ok(manifest)
+    }
+}
+
+impl KeptEntry {
     /// Moves the results of runs that were too large for the store into the entry.
     pub(super) fn move_results_in(&self, results: &Path, runs: &[RunId]) -> Done<()> {
         for run in runs {
@@ -163,29 +208,6 @@ impl NewEntry {
         Ok(())
     }
 
-    /// Completes the entry, so that it can be restored.
-    pub(super) fn finish(self) -> Done<()> {
-        self.write_manifest(None)
-    }
-
-    fn write_manifest(&self, from: Option<PathBuf>) -> Done<()> {
-        let path = self.folder.join(MANIFEST);
-        let manifest = Manifest {
-            entry: self.entry.clone(),
-            from,
-            fires: self.fires.clone(),
-        };
-        let text = serde_json::to_string_pretty(&manifest);
-        let text = text.map_err(|problem| Failure::internal("json", problem.to_string()))?;
-        let written = File::create(&path).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.map_err(|problem| Failure::file(&path, "write", &problem))
-    }
-}
-
-impl KeptEntry {
     /// Moves the content back to its original path.
     pub(super) fn move_back(&self) -> Done<()> {
         let to = self.manifest.from.clone().unwrap_or_default();
@@ -236,7 +258,59 @@ impl KeptEntry {
     }
 
     pub(super) fn remove(self) -> Done<()> {
-        let removed = fs::remove_dir_all(&self.folder);
-        removed.map_err(|problem| Failure::file(&self.folder, "remove", &problem))
+        remove(&self.folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(bin: &TrashBin) -> Vec<String> {
+        let folders = bin.folders().unwrap().into_iter();
+        let names = folders.map(|folder| folder.file_name().unwrap().display().to_string());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn incomplete_folders_are_removed_when_they_are_old() {
+        let home = tempfile::tempdir().unwrap();
+        let bin = TrashBin::new(home.path());
+        let young = bin.add(TrashKind::Runs, "1 run".to_owned()).unwrap();
+        let young = young.entry.id;
+        let add_old = |id: &str, manifest: Option<TrashKind>| {
+            let folder = home.path().join("trash").join(id);
+            create_folder(&folder).unwrap();
+            if let Some(kind) = manifest {
+                let deleted_at = created_at(&folder).unwrap();
+                let (id, what) = (id.to_owned(), "it".to_owned());
+                let entry = TrashEntry {
+                    id,
+                    kind,
+                    what,
+                    deleted_at,
+                };
+                let fires = None;
+                NewEntry {
+                    folder,
+                    entry,
+                    fires,
+                }
+                .finish()
+                .unwrap();
+            }
+        };
+        add_old("20200101T000000.000000", None);
+        // Its file was never moved.
+        add_old("20200102T000000.000000", Some(TrashKind::SkillFile));
+        add_old("20200103T000000.000000", Some(TrashKind::Runs));
+        add_old("not of deft", None);
+        let next = bin.add(TrashKind::Runs, "2 runs".to_owned()).unwrap();
+        assert_eq!(
+            names(&bin),
+            [young, next.entry.id, "not of deft".to_owned()]
+        );
     }
 }

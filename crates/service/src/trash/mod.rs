@@ -1,7 +1,7 @@
 //! Deleted data, kept in `trash/` of the home until it is restored or expires.
 //!
-//! Commands first copy the data to the trash and then delete it: a crash in between leaves an extra copy and
-//! loses nothing. Not here: deletions by assistants with a tool, and retention, which deletes old runs
+//! Commands first copy rows to the trash, complete the entry, and then delete them: a crash in between leaves an extra
+//! copy and loses nothing. Files are moved into a complete entry. Not here: deletions by assistants with a tool, and retention, which deletes old runs
 //! permanently.
 
 mod bin;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use deft_engine::Engine;
 use deft_model::RunId;
-use deft_store::TrashItem;
+use deft_store::{PruneResult, TrashItem};
 use deft_wire::trash::{TrashEntry, TrashKind, UndoResult};
 use deft_wire::{Done, Failure};
 
@@ -94,7 +94,7 @@ pub(crate) async fn put_record(engine: &Engine, home: &Path, skill: &str, id: i6
         TrashBin::new(home).add(TrashKind::SkillRecord, format!("stored skill `{skill}`"))?;
     new.fires = enabled.then(|| skill.to_owned());
     write(engine, &new, TrashItem::Skill(id)).await?;
-    new.finish()
+    new.finish().map(drop)
 }
 
 /// Copies a conversation to the trash. The caller deletes it.
@@ -111,18 +111,26 @@ pub(crate) async fn put_conversation(engine: &Engine, home: &Path, id: &str) -> 
     let what = format!("chat `{id}` with {}", format_count(messages, "message"));
     let new = TrashBin::new(home).add(TrashKind::Conversation, what)?;
     write(engine, &new, TrashItem::Conversation(id.to_owned())).await?;
-    new.finish()
+    new.finish().map(drop)
 }
 
-/// Copies runs and their results to the trash. The caller deletes them.
-pub(crate) async fn put_runs(engine: &Engine, home: &Path, runs: &[RunId]) -> Done<()> {
+/// Moves runs and their results to the trash. Runs that may not be deleted any more stay where they are.
+pub(crate) async fn move_runs(engine: &Engine, home: &Path, runs: &[RunId]) -> Done<PruneResult> {
     let what = format_count(runs.len(), "run");
     let new = TrashBin::new(home).add(TrashKind::Runs, what)?;
     for piece in runs.chunks(PIECE) {
         write(engine, &new, TrashItem::Runs(piece.to_vec())).await?;
     }
-    new.move_results_in(&engine.options().spill, runs)?;
-    new.finish()
+    let kept = new.finish()?;
+    let mut all = PruneResult::default();
+    for piece in runs.chunks(PIECE) {
+        let deleted = engine.store().prune_runs(piece.to_vec()).await;
+        let deleted = deleted.map_err(store_failure)?;
+        all.runs.extend(deleted.runs);
+        all.events += deleted.events;
+    }
+    kept.move_results_in(&engine.options().spill, &all.runs)?;
+    Ok(all)
 }
 
 async fn write(engine: &Engine, new: &NewEntry, what: TrashItem) -> Done<()> {
@@ -157,4 +165,60 @@ pub(crate) fn files_below(path: &Path) -> Vec<String> {
     walk(path, path, &mut names);
     names.sort();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use deft_engine::{Admission, Attention, Fire};
+
+    use super::*;
+
+    const SKILL: &str =
+        "name: s\ndescription: d\nsteps:\n  - {id: only, tool: log, args: {message: hi}}\n";
+
+    fn fire() -> Fire {
+        Fire {
+            skill: "s".to_owned(),
+            ..Fire::default()
+        }
+    }
+
+    fn id(admission: &Admission) -> RunId {
+        admission.run().id.clone()
+    }
+
+    #[test]
+    fn only_deleted_runs_and_their_results_move_to_the_trash() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("skills")).unwrap();
+        fs::write(home.path().join("skills/s.yaml"), SKILL).unwrap();
+        let workspace = Workspace::for_test(home.path());
+        let app = App::open(&workspace).unwrap();
+        let engine = &app.engine;
+        let run = || {
+            id(app
+                .block_on(engine.run(fire(), Attention::default()))
+                .unwrap())
+        };
+        let (first, later) = (run(), run());
+        let queued = id(&app.block_on(engine.admit(fire())).unwrap());
+        let spill = engine.options().spill.clone();
+        for run in [&first, &later, &queued] {
+            fs::create_dir_all(spill.join(run.as_str())).unwrap();
+        }
+        let list = [first.clone(), queued.clone()];
+        let moved = app.block_on(move_runs(engine, home.path(), &list)).unwrap();
+        assert_eq!(moved.runs, std::slice::from_ref(&first));
+        let results = || [&first, &later, &queued].map(|run| spill.join(run.as_str()).exists());
+        assert_eq!(results(), [false, true, true]);
+        app.close();
+        undo(&workspace).unwrap();
+        assert_eq!(results(), [true, true, true]);
+        let app = App::open(&workspace).unwrap();
+        for run in [first, later, queued] {
+            let row = app.block_on(app.engine.store().run(&run)).unwrap();
+            assert!(row.is_some(), "{run}");
+        }
+        app.close();
+    }
 }

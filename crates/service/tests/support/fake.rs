@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use deft_wire::Failure;
 use deft_wire::budget::{PauseEnd, PausedAgent, ScopeUsage, Spending};
 use deft_wire::chat::{
     ChatAnswer, ChatError, ChatMessage, ChatUsage, ConversationView, MessageRole, PromptMode,
@@ -39,6 +40,9 @@ pub(crate) struct Fake {
     script: Mutex<VecDeque<(Vec<FakeAction>, ChatAnswer)>>,
     pub said: Mutex<Vec<NewChatMessage>>,
     pub stopped: Mutex<Vec<String>>,
+    /// The failures of the next decisions.
+    pub failures: Mutex<VecDeque<Failure>>,
+    pub decided: Mutex<Vec<String>>,
     pub unanswered: Mutex<Vec<UnansweredMessage>>,
     stop: Notify,
     pub go: Notify,
@@ -54,7 +58,7 @@ pub(crate) type Leaves<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// An outbox for answers and questions.
 pub(crate) trait Outbox: Send + Sync + 'static {
     fn answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> Leaves<'a>;
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a>;
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> Leaves<'a>;
     fn ask<'a>(&'a self, question: &'a Question, to: &'a str) -> Leaves<'a>;
 }
 
@@ -246,7 +250,7 @@ impl Talk for Fake {
         Box::pin(async move { Ok(open) })
     }
 
-    fn go_on(
+    fn resume(
         &self,
         _: RunId,
         attention: Attention,
@@ -259,16 +263,16 @@ impl Talk for Fake {
         self.say(again, attention, listener)
     }
 
-    fn see_to_answer<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
+    fn ensure_answer_sent<'a>(&'a self, answer: &'a ChatAnswer, to: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             self.outbox.get().unwrap().answer(answer, to).await;
             Ok(())
         })
     }
 
-    fn tell<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
+    fn post_text<'a>(&'a self, key: &'a str, to: &'a str, text: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
-            self.outbox.get().unwrap().tell(key, to, text).await;
+            self.outbox.get().unwrap().post_text(key, to, text).await;
             Ok(())
         })
     }
@@ -330,6 +334,11 @@ impl Talk for Fake {
         by: &'a str,
     ) -> TalkFuture<'a, Option<DecidedQuestion>> {
         Box::pin(async move {
+            if let Some(failure) = self.failures.lock().unwrap().pop_front() {
+                return Err(failure);
+            }
+            let decided = format!("{approval} {} by {by}", response.answer.word());
+            self.decided.lock().unwrap().push(decided);
             let (question, by) = ("delete it?".to_owned(), by.to_owned());
             Ok((approval == "apr_1").then_some(DecidedQuestion {
                 question,
@@ -350,10 +359,7 @@ impl Talk for Fake {
     fn check_agent<'a>(&'a self, agent: &'a str) -> TalkFuture<'a, ()> {
         Box::pin(async move {
             match agent {
-                "nobody" => Err(deft_wire::Failure::input(
-                    "no_such_agent",
-                    "unknown agent `nobody`",
-                )),
+                "nobody" => Err(Failure::input("no_such_agent", "unknown agent `nobody`")),
                 _ => Ok(()),
             }
         })

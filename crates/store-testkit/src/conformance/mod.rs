@@ -162,6 +162,7 @@ pub const RULES: &[Rule] = rules![
     prune::everything_of_a_run_goes_with_it,
     prune::keys_and_slots_stay_taken,
     prune::pruning_works_in_batches_and_can_only_count,
+    prune::only_the_listed_runs_are_pruned,
     prune::old_results_are_deleted,
 ];
 

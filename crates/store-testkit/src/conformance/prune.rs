@@ -133,6 +133,21 @@ pub(super) async fn pruning_works_in_batches_and_can_only_count(store: &dyn Stor
     }
 }
 
+pub(super) async fn only_the_listed_runs_are_pruned(store: &dyn Store) {
+    for run in ["r1", "r2", "r3"] {
+        finish_run(store, admission(run, "a"), 10).await;
+    }
+    store.reopen(&id("r2"), event("again")).await.unwrap();
+    let waits = start(store, "r4", "b").await;
+    append(store, &waits, events(&["one"])).await;
+    let list = ["r4", "r3", "r2", "unknown"].map(id).to_vec();
+    let pruned = store.prune_runs(list.clone()).await.unwrap();
+    assert_eq!(pruned.runs, [id("r3")]);
+    assert_eq!(names(store).await, ["r4", "r2", "r1"]);
+    let again = store.prune_runs(list).await.unwrap();
+    assert_eq!(again, PruneResult::default());
+}
+
 pub(super) async fn old_results_are_deleted(store: &dyn Store) {
     let lease = start(store, "r1", "a").await;
     let result = |key: &str, expires| Write::Cache {

@@ -3,7 +3,7 @@
 //! Not here: files next to the database, and shrinking the file. Free pages are used again.
 
 use deft_model::RunId;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::row::{self, micros};
@@ -11,6 +11,10 @@ use crate::{Prune, PruneResult};
 
 /// SQL: finished runs older than `?1`. A run with a queued notice is kept.
 const OLD: &str = "FROM run WHERE status = 'done' AND finished_at < ?1 AND NOT EXISTS \
+     (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
+
+/// SQL: the run `?1`, under the same conditions.
+const DELETABLE: &str = "SELECT n FROM run WHERE id = ?1 AND status = 'done' AND NOT EXISTS \
      (SELECT 1 FROM outbox WHERE outbox.run = run.n AND outbox.status = 'queued')";
 
 /// Counts the rows that [`prune`] would delete.
@@ -31,9 +35,30 @@ pub(super) fn count(db: &Connection, request: &Prune) -> Result<PruneResult, Fau
     })
 }
 
-/// Deletes old runs and expired results. Foreign keys delete their questions and notices.
+/// Deletes old runs and expired results.
 pub(super) fn prune(db: &Connection, request: &Prune) -> Result<PruneResult, Fault> {
-    let found = find_runs(db, request)?;
+    let deleted = delete(db, find_runs(db, request)?)?;
+    let sql = "DELETE FROM cache WHERE expires_at <= ?1";
+    let results = db.prepare_cached(sql)?.execute([micros(request.now)])?;
+    Ok(PruneResult {
+        results: results as u64,
+        ..deleted
+    })
+}
+
+/// Deletes those of the runs that may be deleted.
+pub(super) fn prune_runs(db: &Connection, runs: &[RunId]) -> Result<PruneResult, Fault> {
+    let mut deletable = db.prepare_cached(DELETABLE)?;
+    let mut found = Vec::new();
+    for run in runs {
+        let n = deletable.query_row([run.as_str()], |row| row.get(0));
+        found.extend(n.optional()?.map(|n| (n, run.clone())));
+    }
+    delete(db, found)
+}
+
+/// Deletes runs. Foreign keys delete their questions and notices.
+fn delete(db: &Connection, found: Vec<(i64, RunId)>) -> Result<PruneResult, Fault> {
     let mut events = 0;
     for (n, _) in &found {
         // The tombstone is returned by a later admission with the same key or slot.
@@ -55,12 +80,10 @@ pub(super) fn prune(db: &Connection, request: &Prune) -> Result<PruneResult, Fau
         let sql = "DELETE FROM run WHERE n = ?1";
         db.prepare_cached(sql)?.execute([n])?;
     }
-    let sql = "DELETE FROM cache WHERE expires_at <= ?1";
-    let results = db.prepare_cached(sql)?.execute([micros(request.now)])?;
     Ok(PruneResult {
         runs: found.into_iter().map(|(_, id)| id).collect(),
         events,
-        results: results as u64,
+        results: 0,
     })
 }
 

@@ -40,7 +40,8 @@ pub(super) fn tool(settings: &Settings, environment: &Environment) -> BuiltinToo
         let (environment, http) = (environment.clone(), http.clone());
         async move {
             let http = http.get_or_init(delivery::client).clone()?;
-            let client = Client::with_connections(http, &options, environment.secrets.as_ref())?;
+            let token = options.look_up_token(&environment.secrets).await?;
+            let client = Client::with_connections(http, &options, &token)?;
             send(&client, &arguments, &context).await
         }
     });

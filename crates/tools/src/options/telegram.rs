@@ -1,12 +1,14 @@
 //! Options of the Telegram bot.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use deft_model::{Failure, FailureClass};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::seconds;
-use crate::secret::Reference;
+use crate::secret::{Reference, Secret, SecretSource};
 
 /// The Telegram bot and its chats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,16 @@ impl TelegramOptions {
     pub fn primary_chat(&self) -> Option<String> {
         let first = || self.allowed_chats.first();
         self.chat.as_ref().or_else(first).cloned()
+    }
+
+    /// Looks up the token of the bot.
+    pub async fn look_up_token(&self, secrets: &Arc<dyn SecretSource>) -> Result<Secret, Failure> {
+        let token = self.token.as_ref().ok_or_else(|| {
+            Failure::new(FailureClass::NotFound, "no Telegram bot is configured")
+                .hint("set `telegram.token` to `env:NAME` or `file:PATH`")
+                .mark_blocked()
+        })?;
+        Ok(token.resolve(secrets, "`telegram.token`").await?.text)
     }
 
     /// Returns the known chats, the primary chat first.

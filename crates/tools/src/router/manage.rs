@@ -44,23 +44,41 @@ impl Inner {
 
     /// Returns the redaction for every configured secret. Secrets are read when this is first called,
     /// because most commands call no tool.
-    pub(super) fn withheld(&self) -> Arc<Redaction> {
-        if let Some(made) = &*self.withheld.load() {
-            return made.clone();
+    pub(super) async fn withheld(&self) -> Arc<Redaction> {
+        if let Some(made) = self.withheld.load_full() {
+            return made;
         }
-        let source = self.environment.secrets.as_ref();
-        let mut redaction = Redaction::default();
-        for reference in self.settings.load().references() {
-            // An unavailable secret cannot occur in a result.
-            let resolved = reference.resolve(source, "redaction").ok();
-            if let Some(secret) = resolved.and_then(|resolved| resolved.secret) {
-                redaction.add(&secret, HIDDEN);
+        // Boxed to keep the future of a built-in tool small.
+        Box::pin(self.look_up_withheld()).await
+    }
+
+    async fn look_up_withheld(&self) -> Arc<Redaction> {
+        // A locked keyring must not ask its user once for each waiting call.
+        let _turn = self.lookup.lock().await;
+        loop {
+            if let Some(made) = self.withheld.load_full() {
+                return made;
             }
+            let settings = self.settings.load_full();
+            let mut redaction = Redaction::default();
+            for reference in settings.references() {
+                // An unavailable secret cannot occur in a result.
+                let secrets = &self.environment.secrets;
+                let resolved = reference.resolve(secrets, "redaction").await.ok();
+                if let Some(secret) = resolved.and_then(|resolved| resolved.secret) {
+                    redaction.add(&secret, HIDDEN);
+                }
+            }
+            let tokens = self.tokens.lock();
+            // The settings may have been replaced during the lookups.
+            if !Arc::ptr_eq(&settings, &self.settings.load()) {
+                continue;
+            }
+            redaction.merge(&tokens);
+            let made = Arc::new(redaction);
+            self.withheld.store(Some(made.clone()));
+            return made;
         }
-        redaction.merge(&self.tokens.lock());
-        let made = Arc::new(redaction);
-        self.withheld.store(Some(made.clone()));
-        made
     }
 }
 
@@ -146,11 +164,17 @@ impl Router {
             }),
             withheld: Box::new(move || {
                 let inner = other.upgrade();
-                inner.map(|inner| inner.withheld()).unwrap_or_default()
+                Box::pin(async move {
+                    match inner {
+                        Some(inner) => inner.withheld().await,
+                        None => Arc::default(),
+                    }
+                })
             }),
             learned: Box::new(move |tokens| {
                 if let Some(inner) = third.upgrade() {
-                    inner.tokens.lock().merge(tokens);
+                    let mut known = inner.tokens.lock();
+                    known.merge(tokens);
                     inner.withheld.store(None);
                 }
             }),
@@ -166,8 +190,10 @@ impl Router {
     /// Applies new options. Servers that were removed or edited are shut down in the background; calls
     /// in flight on them fail.
     pub fn reload(&self, options: Options) {
+        let tokens = self.inner.tokens.lock();
         self.inner.settings.store(Arc::new(options));
         self.inner.withheld.store(None);
+        drop(tokens);
         for server in self.adopt_servers() {
             tokio::spawn(async move { server.shutdown().await });
         }

@@ -41,8 +41,11 @@ impl ClientChannel {
 
     /// Sends messages to `owner` until the claim is dropped.
     pub(super) fn claim(self: &Arc<Self>, owner: mpsc::Sender<RelayMessage>) -> Claim {
-        *self.owner.lock() = Some(owner);
-        Claim(self.clone())
+        *self.owner.lock() = Some(owner.clone());
+        Claim {
+            channel: self.clone(),
+            owner,
+        }
     }
 
     /// Whether the server waits for an answer of the client.
@@ -116,11 +119,21 @@ pub(super) fn redact<T: Serialize + DeserializeOwned>(
 }
 
 /// The exclusive right to receive the messages of a line.
-pub(super) struct Claim(Arc<ClientChannel>);
+pub(super) struct Claim {
+    channel: Arc<ClientChannel>,
+    owner: mpsc::Sender<RelayMessage>,
+}
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        *self.0.owner.lock() = None;
+        // The next request may have claimed the line already.
+        let mut owner = self.channel.owner.lock();
+        if owner
+            .as_ref()
+            .is_some_and(|owner| owner.same_channel(&self.owner))
+        {
+            *owner = None;
+        }
     }
 }
 
@@ -137,5 +150,33 @@ impl<'a> OpenQuestion<'a> {
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::PingRequest;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_old_claim_does_not_end_the_next_one() {
+        let channel = ClientChannel::new(Arc::default());
+        let ping = || channel.ask(ServerRequest::PingRequest(PingRequest::default()));
+        let (owner, _messages) = mpsc::channel(1);
+        let first = channel.claim(owner);
+        let (owner, mut messages) = mpsc::channel(1);
+        let second = channel.claim(owner);
+        drop(first);
+        let answering = async {
+            let Some(RelayMessage::Request(_, reply)) = messages.recv().await else {
+                panic!("the client is not asked");
+            };
+            reply.send(Ok(ClientResult::empty(()))).unwrap();
+        };
+        let (answer, ()) = tokio::join!(ping(), answering);
+        answer.unwrap();
+        drop(second);
+        ping().await.unwrap_err();
     }
 }

@@ -43,6 +43,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use deft_model::{Failure, clip};
+use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch as channel};
 
@@ -72,7 +73,7 @@ pub(crate) struct Hooks {
     /// Called when the tools have changed.
     pub(crate) changed: Box<dyn Fn() + Send + Sync>,
     /// Returns the secrets that no tool may repeat, from all servers and settings.
-    pub(crate) withheld: Box<dyn Fn() -> Arc<Redaction> + Send + Sync>,
+    pub(crate) withheld: Box<dyn Fn() -> BoxFuture<'static, Arc<Redaction>> + Send + Sync>,
     /// Receives new tokens, which no tool may repeat.
     pub(crate) learned: Box<dyn Fn(&Redaction) + Send + Sync>,
     /// Receives changes to announce to clients of deft.

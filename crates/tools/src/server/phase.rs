@@ -142,9 +142,7 @@ impl Server {
     /// Connects and lists the tools; only then is the server ready.
     async fn open(&self, watch: Arc<Watch>) -> Result<(Link, Service, Catalog), Failure> {
         let known = *self.era.lock();
-        let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
-        given.redaction.merge(&(self.hooks.withheld)());
-        self.withhold(&given.redaction);
+        let given = self.resolve_options().await?;
         let (link, service) = Link::open(self, known, &given, watch).await?;
         let catalog = listing::list(self, &link).await.map_err(|error| {
             let fault =
@@ -157,6 +155,15 @@ impl Server {
             Failure::new(FailureClass::Network, message).mark_blocked()
         })?;
         Ok((link, service, catalog))
+    }
+
+    /// Looks up the secrets of the server, and removes them from its messages from now on.
+    pub(super) async fn resolve_options(&self) -> Result<ResolvedOptions, Failure> {
+        let (name, options, environment) = (&self.name, &self.options, &self.environment);
+        let mut given = ResolvedOptions::resolve(name, options, environment).await?;
+        given.redaction.merge(&*(self.hooks.withheld)().await);
+        self.withhold(&given.redaction);
+        Ok(given)
     }
 
     fn finish_start(self: Arc<Self>, link: Link, service: Service, catalog: Catalog) {

@@ -16,7 +16,6 @@ use tokio::time::Instant;
 
 use super::desk::ClientChannel;
 use super::link::{ConnectionOwner, Link, Service};
-use super::resolved::ResolvedOptions;
 use super::watch::Watch;
 use super::{Server, fault, listing};
 use crate::catalog::Era;
@@ -176,9 +175,7 @@ impl Server {
         watch: Arc<Watch>,
     ) -> Result<Line, Failure> {
         let era = self.era.lock().unwrap_or(Era::Legacy);
-        let mut given = ResolvedOptions::resolve(&self.name, &self.options, &self.environment)?;
-        given.redaction.merge(&(self.hooks.withheld)());
-        self.withhold(&given.redaction);
+        let given = self.resolve_options().await?;
         let desk = ClientChannel::new(self.redaction.clone());
         let party = ConnectionOwner {
             capabilities: key.capabilities.clone(),

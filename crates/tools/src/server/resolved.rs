@@ -17,7 +17,7 @@ pub(super) struct ResolvedOptions {
 
 impl ResolvedOptions {
     /// Resolves every reference in the options.
-    pub(super) fn resolve(
+    pub(super) async fn resolve(
         name: &str,
         options: &ServerOptions,
         environment: &Environment,
@@ -25,24 +25,24 @@ impl ResolvedOptions {
         let mut given = Self::default();
         for (variable, reference) in &options.env {
             let what = format!("`{variable}` of the server `{name}`");
-            let text = given.take(reference, environment, &what)?;
+            let text = given.take(reference, environment, &what).await?;
             given.env.push((variable.clone(), text));
         }
         for (header, reference) in &options.headers {
             let what = format!("the header `{header}` of the server `{name}`");
-            let text = given.take(reference, environment, &what)?;
+            let text = given.take(reference, environment, &what).await?;
             given.headers.push((header.clone(), text));
         }
         Ok(given)
     }
 
-    fn take(
+    async fn take(
         &mut self,
         reference: &Reference,
         environment: &Environment,
         what: &str,
     ) -> Result<Secret, Failure> {
-        let resolved = reference.resolve(environment.secrets.as_ref(), what)?;
+        let resolved = reference.resolve(&environment.secrets, what).await?;
         if let Some(secret) = &resolved.secret {
             self.redaction.add(secret, HIDDEN);
         }

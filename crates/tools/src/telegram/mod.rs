@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::delivery::{self, SendError};
 use crate::options::TelegramOptions;
 use crate::redact::Redaction;
-use crate::secret::{Secret, SecretSource};
+use crate::secret::Secret;
 
 pub use chat::{Button, ChatId, Update, UpdateContent};
 
@@ -65,19 +65,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client from the options; resolves the token now.
-    pub fn new(options: &TelegramOptions, secrets: &dyn SecretSource) -> Result<Self, Failure> {
-        Self::with_connections(delivery::client()?, options, secrets)
+    /// Creates a client for the bot with this token.
+    pub fn new(options: &TelegramOptions, token: &Secret) -> Result<Self, Failure> {
+        Self::with_connections(delivery::client()?, options, token)
     }
 
     /// Like [`new`](Self::new), with an existing HTTP client.
     pub(crate) fn with_connections(
         http: reqwest::Client,
         options: &TelegramOptions,
-        secrets: &dyn SecretSource,
+        token: &Secret,
     ) -> Result<Self, Failure> {
-        let token = options.token.as_ref().ok_or_else(unset)?;
-        let token = token.resolve(secrets, "`telegram.token`")?.text;
         let (id, rest) = token.expose().split_once(':').unwrap_or_default();
         let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         // Any other character would change the path of the request.
@@ -95,13 +93,13 @@ impl Client {
             Failure::new(FailureClass::Invalid, message).mark_blocked()
         })?;
         let mut redaction = Redaction::default();
-        redaction.add(&token, "***");
+        redaction.add(token, "***");
         // The part after the colon is the secret; a server may quote it alone.
         redaction.add(&Secret::new(rest), "***");
         Ok(Self {
             http,
             base,
-            token,
+            token: token.clone(),
             allowed: options.timeout,
             redaction,
         })
@@ -187,11 +185,4 @@ fn body(chat: &str, text: &str, options: &SendOptions, first: bool) -> Value {
         body["message_thread_id"] = id.into();
     }
     body
-}
-
-fn unset() -> Failure {
-    let message = "no Telegram bot is configured";
-    Failure::new(FailureClass::NotFound, message)
-        .hint("set `telegram.token` to `env:NAME` or `file:PATH`")
-        .mark_blocked()
 }

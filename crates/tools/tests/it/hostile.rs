@@ -1,7 +1,7 @@
 //! Hostile servers: their messages are limited, contain no secrets and have no effects.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use deft_model::FailureClass;
@@ -37,6 +37,55 @@ fn with_secrets(script: &Script) -> World {
     let known = BTreeMap::from([("env:OWN", OWN), ("env:PROVIDER", KEY)]);
     world.environment.secrets = Arc::new(Secrets(known));
     world
+}
+
+/// A keyring that reports each lookup, and waits until its user has unlocked it.
+struct LockedKeyring {
+    asked: tokio::sync::mpsc::UnboundedSender<String>,
+    unlocked: Mutex<mpsc::Receiver<()>>,
+}
+
+impl SecretSource for LockedKeyring {
+    fn secret(&self, reference: &str) -> Result<Secret, String> {
+        self.asked.send(reference.to_owned()).unwrap();
+        let unlocked = self.unlocked.lock().unwrap();
+        unlocked.recv_timeout(Duration::from_secs(30)).unwrap();
+        Ok(Secret::new(format!("secret-of-{reference}")))
+    }
+
+    fn runs_program(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// Calls wait for a locked keyring together, on no thread of the runtime, and never hide only the secrets of replaced
+/// options.
+#[tokio::test]
+async fn secrets_are_looked_up_once_and_again_for_new_options() {
+    let (asked, mut lookups) = tokio::sync::mpsc::unbounded_channel();
+    let (user, unlocked) = mpsc::channel();
+    let unlocked = Mutex::new(unlocked);
+    let mut world = World::new();
+    world.environment.secrets = Arc::new(LockedKeyring { asked, unlocked });
+    world.options.withheld = vec![Reference::new("keyring:old")];
+    let router = world.router();
+    let redact = || {
+        let router = router.clone();
+        tokio::spawn(async move { router.redaction().await })
+    };
+    let waiting = [redact(), redact()];
+    assert_eq!(lookups.recv().await.unwrap(), "keyring:old");
+    let mut options = world.options.clone();
+    options.withheld = vec![Reference::new("keyring:new")];
+    router.reload(options);
+    user.send(()).unwrap();
+    assert_eq!(lookups.recv().await.unwrap(), "keyring:new");
+    user.send(()).unwrap();
+    for redaction in waiting {
+        let redaction = redaction.await.unwrap();
+        assert_eq!(redaction.text("a secret-of-keyring:new"), "a ***");
+    }
+    assert!(lookups.try_recv().is_err(), "looked up once for both");
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ fn options(api: &BotApi) -> TelegramOptions {
 }
 
 fn client(api: &BotApi) -> Client {
-    Client::new(&options(api), &Token(api.token.clone())).unwrap()
+    Client::new(&options(api), &Secret::new(&api.token)).unwrap()
 }
 
 fn router(api: &BotApi, telegram: TelegramOptions) -> Router {
@@ -144,12 +144,12 @@ async fn failures_have_classes() {
 #[tokio::test]
 async fn refused_and_missing_tokens_are_never_shown() {
     let api = BotApi::start();
-    let wrong = Client::new(&options(&api), &Token("1:another-token".to_owned())).unwrap();
+    let wrong = Client::new(&options(&api), &Secret::new("1:another-token")).unwrap();
     let failure = send(&wrong, "hi").await.unwrap_err().failure;
     assert_eq!(failure.class, FailureClass::Auth);
     assert!(api.calls().is_empty());
     for token in ["no colon", "1:a/../../x", ":x", "1:"] {
-        let failure = Client::new(&options(&api), &Token(token.to_owned())).unwrap_err();
+        let failure = Client::new(&options(&api), &Secret::new(token)).unwrap_err();
         assert_eq!(failure.class, FailureClass::Auth, "{failure:?}");
         assert!(!format!("{failure:?}").contains(token), "{failure:?}");
     }
@@ -169,7 +169,7 @@ async fn a_refused_connection_is_certain_and_a_timeout_is_in_doubt() {
         ..options(&api)
     };
     api.script([BotAnswer::Hang]);
-    let silent = Client::new(&silent, &Token(api.token.clone())).unwrap();
+    let silent = Client::new(&silent, &Secret::new(&api.token)).unwrap();
     let failure = send(&silent, "hi").await.unwrap_err().failure;
     assert_eq!(
         (failure.class, failure.in_doubt),
@@ -181,7 +181,7 @@ async fn a_refused_connection_is_certain_and_a_timeout_is_in_doubt() {
         base_url: "http://127.0.0.1:9/".to_owned(),
         ..options(&api)
     };
-    let gone = Client::new(&gone, &Token(api.token.clone())).unwrap();
+    let gone = Client::new(&gone, &Secret::new(&api.token)).unwrap();
     let failure = send(&gone, "hi").await.unwrap_err().failure;
     assert_eq!(
         (failure.class, failure.in_doubt),
@@ -344,7 +344,8 @@ async fn without_a_token_the_tool_is_missing_with_a_hint() {
         token: Some(Reference::new("env:OTHER")),
         ..options(&api)
     };
-    let failure = Client::new(&missing, &Token(api.token.clone())).unwrap_err();
+    let secrets: Arc<dyn SecretSource> = Arc::new(Token(api.token.clone()));
+    let failure = missing.look_up_token(&secrets).await.unwrap_err();
     assert_eq!((failure.class, failure.blocked), (FailureClass::Auth, true));
 }
 

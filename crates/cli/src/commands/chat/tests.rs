@@ -402,7 +402,7 @@ async fn unanswered_messages_are_answered_first() {
         waits_for: Some("approval: Sure?".to_owned()),
     };
     world.fake.unanswered.lock().unwrap().extend([
-        open("run_a", "First", AnswerState::Interrupted),
+        open("run_a", "First", AnswerState::Abandoned),
         open("run_b", "Second", AnswerState::Waiting),
         open("run_c", "Third", AnswerState::Elsewhere),
     ]);

@@ -122,7 +122,7 @@ impl TurnParticipants {
         };
         let mut work = match request {
             TurnRequest::Say(say) => self.talk.say(say, attention, listener),
-            TurnRequest::Resume(run) => self.talk.go_on(run, attention, listener),
+            TurnRequest::Resume(run) => self.talk.resume(run, attention, listener),
         };
         let mut tick = tokio::time::interval(TURN);
         let mut stopping = false;

@@ -24,7 +24,7 @@ pub(super) fn describe(open: &UnansweredMessage) -> String {
     let question = clip(&words(&open.text), QUESTION);
     let run = &open.run;
     match open.state {
-        AnswerState::Interrupted => {
+        AnswerState::Abandoned => {
             format!("the answer to \"{question}\" was interrupted; resuming it first")
         }
         AnswerState::Elsewhere => {
@@ -69,7 +69,7 @@ mod tests {
     fn the_state_of_an_answer_is_one_line() {
         for (state, waits_for, expected) in [
             (
-                AnswerState::Interrupted,
+                AnswerState::Abandoned,
                 None,
                 "the answer to \"Why? Really\" was interrupted; resuming it first",
             ),

@@ -223,7 +223,7 @@ fn statistics_count_runs() {
     );
     let pruned = api.post(
         "/api/v1/runs/prune",
-        &json!({"before": "2099-01-01", "dry_run": true}),
+        &json!({"older_than": "1ms", "dry_run": true}),
     );
     assert_eq!(
         pruned.json()["runs"].as_array().unwrap().len(),

@@ -114,6 +114,10 @@ impl Store for Memory {
         self.write(|state| Ok(state.prune(&request)))
     }
 
+    fn prune_runs(&self, runs: Vec<RunId>) -> Answer<'_, PruneResult> {
+        self.write(|state| Ok(state.prune_runs(&runs)))
+    }
+
     fn version(&self) -> Answer<'_, u64> {
         self.read(|state| state.version)
     }

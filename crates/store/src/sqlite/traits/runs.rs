@@ -130,6 +130,10 @@ impl Store for Sqlite {
         self.writer.write(move |db| prune::prune(db, &request))
     }
 
+    fn prune_runs(&self, runs: Vec<RunId>) -> Answer<'_, PruneResult> {
+        self.writer.write(move |db| prune::prune_runs(db, &runs))
+    }
+
     fn trash(&self) -> Option<&dyn Trash> {
         Some(self)
     }

@@ -102,17 +102,18 @@ impl Access {
     }
 
     /// Returns the configured client; `None` if the configuration names no client.
-    pub(super) fn configured_client(&self) -> Result<Option<ClientIdentity>, AuthError> {
+    pub(super) async fn configured_client(&self) -> Result<Option<ClientIdentity>, AuthError> {
         let Some(id) = &self.options.client_id else {
             return Ok(None);
         };
         let what = format!("`oauth.client_secret` of the server `{}`", self.server);
-        let source = self.environment.secrets.as_ref();
-        let reference = self.options.client_secret.as_ref();
-        let secret = reference
-            .map(|reference| reference.resolve(source, &what))
-            .transpose()
-            .map_err(|failure| AuthError::CredentialStoreError(failure.message))?;
+        let secret = match &self.options.client_secret {
+            Some(reference) => {
+                let secret = reference.resolve(&self.environment.secrets, &what).await;
+                Some(secret.map_err(|failure| AuthError::CredentialStoreError(failure.message))?)
+            }
+            None => None,
+        };
         Ok(Some(ClientIdentity {
             id: id.clone(),
             secret: secret.map(|secret| (secret.text, false)),
@@ -132,7 +133,7 @@ impl Access {
         if issuer.metadata.issuer != known.issuer {
             return Ok(None);
         }
-        let client = self.client_of(known)?;
+        let client = self.client_of(known).await?;
         let Some(client) = client else {
             return Ok(None);
         };
@@ -151,8 +152,8 @@ impl Access {
     }
 
     /// Returns the client of a sign-in; `None` if the configuration now names a different client.
-    fn client_of(&self, known: &Credentials) -> Result<Option<ClientIdentity>, AuthError> {
-        match self.configured_client()? {
+    async fn client_of(&self, known: &Credentials) -> Result<Option<ClientIdentity>, AuthError> {
+        match self.configured_client().await? {
             Some(client) => Ok(Some(client).filter(|client| client.id == known.client_id)),
             None => Ok(Some(ClientIdentity {
                 id: known.client_id.clone(),
@@ -170,7 +171,7 @@ impl Access {
         known: Option<&Credentials>,
         scopes: &[String],
     ) -> Result<Credentials, AuthError> {
-        let client = self.configured_client()?;
+        let client = self.configured_client().await?;
         let Some((client, (secret, _))) =
             client.and_then(|client| Some((client.clone(), client.secret?)))
         else {

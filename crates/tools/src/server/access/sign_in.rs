@@ -63,7 +63,7 @@ impl Access {
     ) -> Result<ClientIdentity, AuthError> {
         let document = self.options.client_metadata_url.as_ref();
         let document = document.filter(|_| issuer.takes_metadata_documents());
-        let client = match (self.configured_client()?, document) {
+        let client = match (self.configured_client().await?, document) {
             (Some(client), _) => client,
             (None, Some(document)) => ClientIdentity {
                 id: document.clone(),
