@@ -111,7 +111,9 @@ impl Scheduler {
         seen: Option<Timestamp>,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, Error> {
-        let silent = now.saturating_sub(CONVERSATION_TIMEOUT).unwrap_or(Timestamp::MIN);
+        let silent = now
+            .saturating_sub(CONVERSATION_TIMEOUT)
+            .unwrap_or(Timestamp::MIN);
         let mut filter = ConversationFilter {
             archived: true,
             limit: Some(PAGE),

@@ -89,7 +89,7 @@ async fn the_end_of_a_conversation_runs_skills_once() {
 async fn many_conversations_of_skills_do_not_hide_one_of_a_person() {
     let folder = tempfile::tempdir().unwrap();
     for store in stores(&folder) {
-        let t = Times::over(store, &[BACKFILL]);
+        let t = Times::with_store(store, &[BACKFILL]);
         t.world.engine.library().sync_files().await.unwrap();
         let agents_work = async |first: usize| {
             for nth in first..first + 150 {
