@@ -170,7 +170,7 @@ impl Session {
             match timeout(START, child.ready()).await {
                 Ok(Ok(isolation)) => return Ok((child, isolation)),
                 Ok(Err(ReceiveError::Worker)) => {
-                    gone = self.compute.discard_worker(child.worker).await
+                    gone = self.compute.discard_worker(child.worker).await;
                 }
                 Ok(Err(ReceiveError::Child(ended))) => {
                     let why = format!("a child did not start: {}", ended.words.trim());

@@ -399,7 +399,7 @@ async fn stop_during_delivery(t: &Times, grace: Duration) -> (Arc<SlowChannel>, 
 #[tokio::test]
 async fn a_daemon_that_stops_finishes_its_deliveries() {
     both(async |t: Times| {
-        let (slow, daemon) = stop_during_delivery(&t, Duration::from_secs(60)).await;
+        let (slow, daemon) = stop_during_delivery(&t, Duration::from_mins(1)).await;
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }

@@ -196,9 +196,8 @@ mod tests {
         let app = App::open(&workspace).unwrap();
         let engine = &app.engine;
         let run = || {
-            id(app
-                .block_on(engine.run(fire(), Attention::default()))
-                .unwrap())
+            let admission = app.block_on(engine.run(fire(), Attention::default()));
+            id(&admission.unwrap())
         };
         let (first, later) = (run(), run());
         let queued = id(&app.block_on(engine.admit(fire())).unwrap());
