@@ -50,7 +50,7 @@ impl Agents {
         let agent = self.agent_or_default(agent_id)?;
         let model = match model {
             Some(name) if self.models().options(name).is_some() => name.to_owned(),
-            Some(name) => return Err(unknown_model(name, "the chat")),
+            Some(name) => return Err(unknown_model(name, "this chat")),
             None => self.model_of(&agent)?,
         };
         Ok(self.with_limits(agent, model))
@@ -132,12 +132,12 @@ impl Agents {
             };
             return match models.list().iter().find(fits) {
                 Some(options) => Ok(options.name.clone()),
-                None => Err(unknown_model(model, &agent.id)),
+                None => Err(unknown_model(model, &format!("agent `{}`", agent.id))),
             };
         }
         match (configured, models.list()) {
             (Some(name), _) if models.options(name).is_some() => Ok(name.to_owned()),
-            (Some(name), _) => Err(unknown_model(name, "[agent] llm")),
+            (Some(name), _) => Err(unknown_model(name, "the setting `agent.llm`")),
             (None, [only]) => Ok(only.name.clone()),
             (None, []) => Err(no_model()),
             (None, _) => Err(Failure::new(
@@ -208,10 +208,10 @@ fn no_model() -> Failure {
         .outage(Outage::NoModel)
 }
 
-fn unknown_model(model: &str, whose: &str) -> Failure {
+fn unknown_model(model: &str, named_by: &str) -> Failure {
     Failure::new(
         FailureClass::Invalid,
-        format!("unknown model `{model}`, which `{whose}` names"),
+        format!("unknown model `{model}`, which {named_by} selects"),
     )
     .hint("`deft config show` lists the `[llm.NAME]` sections")
 }

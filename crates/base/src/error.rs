@@ -324,11 +324,11 @@ impl Error {
             Self::NotARecord { skill } => {
                 Some(format!("`deft skills show {skill}` names its file"))
             }
-            Self::NotEnabled { .. } => Some("give it a new time first".to_owned()),
+            Self::NotEnabled { .. } => Some("set a new time with `deft schedule add`, or restore its file".to_owned()),
             Self::NoTarget => Some("`memory_list_skills` lists all skills".to_owned()),
             Self::NotExact { .. } => Some("approve it without `--always`".to_owned()),
             Self::Pattern { .. } => Some(
-                "a pattern names an argument of the call and fits its value, such as `to=*@example.com`"
+                "name an argument of the call and a pattern that matches its value, such as `to=*@example.com`"
                     .to_owned(),
             ),
             Self::KeyTaken { .. } => Some("use another key".to_owned()),

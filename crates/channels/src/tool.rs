@@ -48,7 +48,7 @@ impl ToolChannel {
             Err(failure) => {
                 let hint = failure.hint;
                 return Some(ToolProblem {
-                    message: format!("notices are waiting for a tool: {}", failure.message),
+                    message: format!("notices cannot be delivered yet: {}", failure.message),
                     hint: hint.unwrap_or_else(|| "`deft mcp probe` shows details".to_owned()),
                 });
             }
@@ -99,7 +99,7 @@ impl ToolChannel {
 fn receipt(reply: Reply) -> Result<String, Failure> {
     let text = reply.text.unwrap_or_else(|| reply.value.to_string());
     if text.trim_start().starts_with('❌') {
-        let message = format!("`{}` said: {}", reply.tool, text.trim());
+        let message = format!("`{}` reported an error: {}", reply.tool, text.trim());
         return Err(Failure::new(FailureClass::Other, message));
     }
     Ok(format!("{}: {}", reply.tool, clip(text.trim(), RECEIPT)))

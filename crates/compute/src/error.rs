@@ -44,7 +44,7 @@ pub enum Error {
         limit: u64,
     },
     /// The code ended its interpreter.
-    #[error("the code ended its interpreter: {}", death(*signal, *status))]
+    #[error("the code crashed its interpreter: {}", death(*signal, *status))]
     Died {
         /// The signal that ended it.
         signal: Option<i32>,

@@ -283,7 +283,7 @@ impl Performer {
                 "the full result is in `{}`; make the tool return less",
                 file.display()
             ),
-            Err(error) => format!("it could not be stored either: {error}"),
+            Err(error) => format!("the full result could not be stored either: {error}"),
         };
         Failure::new(FailureClass::Limit, message).hint(hint)
     }

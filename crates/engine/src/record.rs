@@ -103,7 +103,7 @@ impl Inner {
                 return Err(error.into());
             };
             // Only this process has these results, so retrying is worth the wait.
-            tracing::warn!(run = %lease.run, %error, "storing the results again");
+            tracing::warn!(run = %lease.run, %error, "results could not be stored; retrying");
             let later = self.now().saturating_add(wait);
             let later = later.unwrap_or(Timestamp::MAX);
             self.parts.clock.sleep_until(later).await;
@@ -140,7 +140,9 @@ impl Inner {
             };
             match self.parts.store.append(&lease, batch).await {
                 Err(error) if is_passing(&error) => self.abandoned_leases().push(lease),
-                Err(error) => tracing::warn!(run = %lease.run, %error, "a lease is lost"),
+                Err(error) => {
+                    tracing::warn!(run = %lease.run, %error, "a lease could not be released")
+                }
                 Ok(_) => {}
             }
         }

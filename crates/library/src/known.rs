@@ -76,7 +76,7 @@ impl Library {
     /// Returns the current set of skills.
     pub async fn all_skills(&self) -> Arc<SkillSet> {
         if let Err(error) = self.read_overlays().await {
-            tracing::warn!(%error, "changes to skills of files could not be read");
+            tracing::warn!(%error, "the overlays of skills could not be read");
         }
         let files = self.snapshot();
         let filter = SkillFilter {

@@ -187,7 +187,7 @@ fn host(url: &Url) -> String {
 
 fn transport(error: &reqwest::Error, host: &str) -> ProviderFailure {
     if error.is_timeout() {
-        let message = format!("no connection to `{host}` in time");
+        let message = format!("connecting to `{host}` timed out");
         return ProviderFailure::transient(FailureClass::Timeout, message).hint(UNREACHABLE_HINT);
     }
     if error.is_connect() {

@@ -218,7 +218,8 @@ impl Outbox {
             let now = self.base.now();
             if let Some(at) = silent_until.or_else(|| too_late(row, now)) {
                 // Not tried, so that no try is used up; it becomes due again at `at`.
-                let error = "earlier notices to the same receiver took too long".to_owned();
+                let error =
+                    "not sent yet: earlier notices to the same receiver took too long".to_owned();
                 let end = NoticeEnd::Later { at, error };
                 self.base.store().end_notice(row.id, end, now).await?;
                 continue;

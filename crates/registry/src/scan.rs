@@ -97,7 +97,9 @@ fn enter(survey: &Survey<'_>, visit: &Visit) -> Result<(Arc<Vec<FolderId>>, List
         return Err(Diagnostic::new(Rule::SymlinkLoop, message));
     }
     if visit.links > MAX_LINKS {
-        let message = format!("more than {MAX_LINKS} links on the way; it is not followed");
+        let message = format!(
+            "more than {MAX_LINKS} symbolic links in the path of the folder; it is not followed"
+        );
         return Err(Diagnostic::new(Rule::SymlinkLoop, message));
     }
     if visit.depth > survey.options.max_depth {

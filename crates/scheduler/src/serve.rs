@@ -194,7 +194,7 @@ impl Scheduler {
                         Ok(DriveOutcome::Parked | DriveOutcome::GivenUp) => {}
                         Err(error) => {
                             scheduler.loss.note(&error);
-                            tracing::error!(%run, skill, %error, "driving a run failed");
+                            tracing::error!(%run, skill, %error, "executing a run failed");
                         }
                     }
                     drop(permit);

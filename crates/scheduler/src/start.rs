@@ -71,7 +71,7 @@ impl Scheduler {
                 }
                 Err(error) => {
                     scheduler.loss.note(&error);
-                    tracing::error!(%run, %error, "driving a run failed");
+                    tracing::error!(%run, %error, "executing a run failed");
                 }
             }
             scheduler.engine.base().bells().runs.notify_waiters();

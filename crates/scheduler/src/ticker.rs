@@ -227,7 +227,7 @@ impl Scheduler {
                     Ok(driven) => log_lines::log_end(&scheduler.engine, driven.run()).await,
                     Err(error) => {
                         scheduler.loss.note(&error);
-                        tracing::error!(skill = %row.text.skill, %error, "driving a run failed");
+                        tracing::error!(skill = %row.text.skill, %error, "executing a run failed");
                     }
                 }
             }

@@ -138,7 +138,9 @@ fn key(headers: &HeaderMap) -> Done<Option<String>> {
     };
     let text = value.to_str().unwrap_or_default();
     if text.is_empty() || text.len() > MAX_KEY {
-        let message = format!("the header `Idempotency-Key` has 1 to {MAX_KEY} plain characters");
+        let message = format!(
+            "the header `Idempotency-Key` must have 1 to {MAX_KEY} printable ASCII characters"
+        );
         return Err(Failure::input("invalid_input", message).hint("use a UUID"));
     }
     Ok(Some(text.to_owned()))
@@ -149,7 +151,7 @@ pub(crate) async fn read_json(request: Request, time: Duration) -> Done<Bytes> {
     let is_json = is_json(request.headers());
     let body = read_body(request, MAX_BODY, time).await?;
     if !body.is_empty() && !is_json {
-        let message = "the body has no JSON content type";
+        let message = "the content type of the body is not JSON";
         return Err(Failure::input("media_type", message)
             .hint("send the header `Content-Type: application/json`"));
     }

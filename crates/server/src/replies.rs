@@ -174,8 +174,7 @@ impl Replies {
             return Ok(());
         }
         let message = format!("more than {most} requests had an `Idempotency-Key` within a day");
-        let hint =
-            "send requests that may be repeated without it; those that start runs are not counted";
+        let hint = "send requests that are safe to repeat without this header; requests that start runs are not counted";
         Err(Failure::input("too_many_requests", message).hint(hint))
     }
 

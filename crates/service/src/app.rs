@@ -132,7 +132,7 @@ impl App {
             && let Err(error) =
                 self.block_on_without_leases(self.engine.library().keep_good_files())
         {
-            tracing::warn!(%error, "the last good state of the skills could not be stored");
+            tracing::warn!(%error, "the last good versions of the skills could not be stored");
         }
     }
 

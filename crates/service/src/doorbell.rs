@@ -62,7 +62,7 @@ pub async fn listen(home: &Path, on_ring: impl Fn(Ring)) {
     let socket = match tokio::net::UnixDatagram::bind(&place) {
         Ok(socket) => socket,
         Err(error) => {
-            tracing::warn!(%error, "cannot receive wake-ups of other processes; their changes are noticed within a second");
+            tracing::warn!(%error, "cannot receive wake-ups from other processes; their changes are noticed within a second");
             return std::future::pending().await;
         }
     };
@@ -71,7 +71,7 @@ pub async fn listen(home: &Path, on_ring: impl Fn(Ring)) {
         match socket.recv(&mut bytes).await {
             Ok(_) => on_ring(Ring::from_byte(bytes[0])),
             Err(error) => {
-                tracing::warn!(%error, "receiving wake-ups of other processes failed");
+                tracing::warn!(%error, "receiving wake-ups from other processes failed; their changes are noticed within a second");
                 return std::future::pending().await;
             }
         }

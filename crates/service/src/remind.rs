@@ -34,7 +34,7 @@ pub fn remind(workspace: &Workspace, words: &[String], zone: Option<&str>) -> Do
             Err(error) => return Err(app::failure(&error)),
         }
     }
-    let message = format!("there are {MAX_ALIKE} reminders with this text already");
+    let message = format!("{MAX_ALIKE} reminders already have this text");
     Err(Failure::input("name_taken", message)
         .hint("`deft schedule list` shows them, `deft schedule remove NAME` removes one"))
 }

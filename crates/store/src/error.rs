@@ -200,7 +200,7 @@ impl Error {
                  was changed",
             ),
             Self::NotADatabase { .. } | Self::NotOurs { .. } => {
-                Some("move the file away or choose another place; nothing was changed")
+                Some("move the file away, or set another path in `store.url`; nothing was changed")
             }
             Self::NoAccess { .. } => Some("check that the folder exists and belongs to you"),
             Self::ReadOnly { .. } => Some("allow writing to the file and to its folder"),

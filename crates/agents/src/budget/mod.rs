@@ -331,8 +331,9 @@ fn held_by_others(spending: &Spending, refusal: Refusal) -> BudgetExceeded {
         "running requests reserve the rest of the budget of {what}; the next model request may take {} tokens",
         spending.tokens
     );
-    let failure = Failure::new(FailureClass::Budget, message)
-        .hint("try again when they have ended; `deft budget show` shows reservations");
+    let failure = Failure::new(FailureClass::Budget, message).hint(
+        "try again when the running requests have ended; `deft budget show` shows reservations",
+    );
     BudgetExceeded {
         failure,
         scope: refusal.scope,

@@ -91,7 +91,7 @@ fn list(global: &Global, output: &Output) -> Done {
         }
         if hook.skills.is_empty() {
             output.note(&format!(
-                "no skill waits for `{name}`: write `trigger_config: {{hook: {name}}}` into one"
+                "no skill waits for `{name}`\nhint: write `trigger_config: {{hook: {name}}}` into a skill"
             ));
         }
     }

@@ -139,7 +139,7 @@ impl Watch<'_> {
         let (run, interrupted) = watched?;
         if run.is_existing() {
             self.output.note(&format!(
-                "run {} already has this key; not run again",
+                "run {} already has this key; no new run was started",
                 run.id()
             ));
         }
@@ -328,7 +328,7 @@ fn read_file(path: &Path) -> Done<Object> {
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(wrong(
-            "inputs are a JSON object, `{\"name\": value}`".to_owned(),
+            "the inputs must be a JSON object, `{\"name\": value}`".to_owned(),
         )),
         Err(problem) => Err(wrong(format!("not JSON: {problem}"))),
     }

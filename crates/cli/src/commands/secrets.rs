@@ -63,7 +63,7 @@ fn set(name: &str, file: bool, global: &Global, output: &Output) -> Done {
 /// Reads the value from a pipe. Refuses a terminal, which would echo it.
 fn read_pipe() -> Done<String> {
     if io::stdin().is_terminal() {
-        let message = "no value was piped in, and asking is not allowed";
+        let message = "no value was piped in, and deft may not prompt for one";
         return Err(Failure::input("usage", message).hint(
             "`pass show X | deft secrets set NAME`, or leave out `--json` and `--no-input`",
         ));

@@ -50,7 +50,7 @@ fn list(global: &Global, output: &Output) -> Done {
     if output.json {
         output.document(&list)?;
     } else if list.tokens.is_empty() {
-        output.note("only the token of the owner, in the file `token` of the home");
+        output.note("no added tokens; the token of the owner is in the file `token` of the home");
         output.note("hint: `deft tokens add NAME --scope read` creates another one");
     } else {
         let zone = workspace.home_to_read()?.moment().zone;

@@ -206,7 +206,10 @@ impl Tree {
             Change::Asked { message } => (Mark::Waiting, clip(message)),
             Change::Answered { by } => (Mark::Pending, format!("answered by {by}")),
             Change::Returned { took, error: None } => (Mark::Done, duration(*took)),
-            Change::LookedUp { .. } => (Mark::Tolerated, "looked up first".to_owned()),
+            Change::LookedUp { .. } => (
+                Mark::Tolerated,
+                "not called yet; the model gets its description first".to_owned(),
+            ),
             Change::Refused { reason, .. } => {
                 (Mark::Tolerated, format!("refused: {}", clip(reason)))
             }

@@ -135,7 +135,7 @@ impl Driver {
         }
         let (engine, run) = (Arc::clone(&self.engine), self.run.clone());
         let chat = answer_to(&run).unwrap_or_else(|error| {
-            tracing::error!(%error, "cannot find the chat of an approval; it is sent as a notice");
+            tracing::error!(%error, "cannot find the chat of an approval; the approval is sent as a notice");
             None
         });
         for question in &self.unanswered {
@@ -143,7 +143,7 @@ impl Driver {
                 match engine.send_question(question, chat).await {
                     Ok(_) => continue,
                     Err(error) => {
-                        tracing::warn!(%error, "cannot send an approval to its chat; it is sent as a notice");
+                        tracing::warn!(%error, "cannot send an approval to its chat; the approval is sent as a notice");
                     }
                 }
             }

@@ -45,7 +45,10 @@ impl Subscription {
     pub(crate) async fn open(server: Arc<Server>, query: FeedQuery) -> Done<Self> {
         let place = Arc::clone(&server.feeds).try_acquire_owned();
         let place = place.map_err(|_| {
-            let message = format!("{} clients follow the events already", server.limits.feeds);
+            let message = format!(
+                "the live feed already has {} clients, the maximum",
+                server.limits.feeds
+            );
             Failure::input("too_many_requests", message).hint("close some of them")
         })?;
         let run = find_run(&server, query.run).await?;

@@ -156,7 +156,7 @@ fn prune(call: &Call<Nothing, PruneRequest>) -> Done<PrunedRuns> {
         (Some(text), None) => PruneLimit::Before(text.clone()),
         (None, Some(text)) => PruneLimit::OlderThan(text.clone()),
         (None, None) | (Some(_), Some(_)) => {
-            let message = "which runs? Give either `before` or `older_than`";
+            let message = "the request must have either `before` or `older_than`";
             return Err(Failure::input("invalid_input", message));
         }
     };

@@ -133,7 +133,7 @@ fn validate(call: &Call<Nothing, ValidateRequest>) -> Done<ValidatedFile> {
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
     if !is_plain || call.body.path.is_empty() {
-        let message = "`path` is a path below the folder of skills, such as `notes/SKILL.md`";
+        let message = "`path` must be a path below the folder of skills, such as `notes/SKILL.md`";
         return Err(Failure::input("invalid_input", message));
     }
     skills::validate_text(path, &call.body.text)

@@ -52,12 +52,12 @@ pub fn advise_on_prices(config: &Config, snapshot: &Snapshot) -> Option<Advice> 
     let names: Vec<&str> = models.map(|model| model.name.as_str()).collect();
     let first = names.first()?;
     let message = format!(
-        "money is limited, but `{}` has no price; its calls count as free",
+        "money is limited, but calls of models without a price count as free: `{}`",
         names.join("`, `")
     );
     let hint = format!(
         "`deft config set llm.{first}.price_input USD_PER_MILLION_TOKENS`, and `price_output`; 0 for \
-         a model that costs nothing; tokens are limited without prices"
+         a model that costs nothing; token limits need no prices"
     );
     Some(Advice { message, hint })
 }

@@ -105,7 +105,7 @@ fn follow_files(
     };
     let thread = std::thread::Builder::new().name("deft-follow".to_owned());
     if let Err(error) = thread.spawn(listen) {
-        tracing::error!(%error, "changes of skill files will not update schedules");
+        tracing::error!(%error, "changes to skill files will not update schedules until deft restarts");
     }
 }
 

@@ -114,7 +114,7 @@ fn run_of(fire: HookFire) -> HookRun {
         },
         Err(error) => {
             let why = app::failure(&error).message;
-            tracing::warn!(%skill, "a delivery did not fire it: {why}");
+            tracing::warn!(%skill, "a delivery could not fire the skill: {why}");
             HookRun {
                 skill,
                 run: None,

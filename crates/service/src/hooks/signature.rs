@@ -151,8 +151,9 @@ fn check_time(hook: &HookConfig, at: &str, now: Timestamp) -> Done<()> {
 fn check_id(id: &str) -> Done<String> {
     let is_plain = id.chars().all(|c| c.is_ascii_graphic());
     if id.is_empty() || id.len() > MAX_ID_LEN || !is_plain {
-        let message =
-            format!("the id of the delivery must have 1 to {MAX_ID_LEN} plain characters");
+        let message = format!(
+            "the id of the delivery must have 1 to {MAX_ID_LEN} printable ASCII characters without spaces"
+        );
         return Err(Failure::input("invalid_input", message));
     }
     Ok(id.to_owned())

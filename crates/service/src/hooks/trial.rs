@@ -129,7 +129,8 @@ fn read_answer(name: &str, answer: &DeliveryAnswer) -> Done<HookReceipt> {
             "the hook `{name}` answered with status {} and an invalid document: {problem}",
             answer.status
         );
-        Failure::input("hook_refused", message).hint("does another program listen there?")
+        Failure::input("hook_refused", message)
+            .hint("check whether another program listens on the port of `server.listen`")
     };
     if answer.status == ACCEPTED_STATUS {
         return serde_json::from_slice(&answer.body).map_err(unreadable);

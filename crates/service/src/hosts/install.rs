@@ -119,7 +119,10 @@ impl InstallPlan {
             return Ok(report);
         }
         if read(&self.file)? != self.before {
-            let message = format!("{} has changed meanwhile", self.file.display());
+            let message = format!(
+                "`{}` was changed by another program in the meantime",
+                self.file.display()
+            );
             return Err(Failure::input("changed_file", message).hint("try again"));
         }
         if let Some(before) = &self.before {
@@ -214,7 +217,7 @@ fn next(options: &InstallOptions) -> Vec<String> {
         let word = client.word();
         steps.push("start the daemon: `deft up`".to_owned());
         steps.push(format!(
-            "put a token into `{TOKEN}` where {title} is started: `deft tokens add {word} --scope run` creates one"
+            "set `{TOKEN}` to a token in the environment of {title}: `deft tokens add {word} --scope run` creates one"
         ));
     }
     if *action != InstallAction::Remove {

@@ -118,7 +118,7 @@ pub(crate) fn read_cursor(cursor: &str) -> Done<i64> {
 /// Returns the failure for a text that is no cursor.
 pub(crate) fn bad_cursor(cursor: &str) -> Failure {
     let message = format!("`{cursor}` is not a cursor");
-    Failure::input("invalid_input", message).hint("use `next_cursor` of the page before")
+    Failure::input("invalid_input", message).hint("use `next_cursor` of the previous page")
 }
 
 /// The whole id of a run, which is given as its id, the beginning of it, or `last`.
@@ -264,7 +264,7 @@ impl PruneLimit {
             Self::OlderThan(text) => {
                 let before = Timestamp::now().checked_sub(time::parse_duration(text)?);
                 before.map_err(|_| {
-                    Failure::input("invalid_input", format!("nothing is older than `{text}`"))
+                    Failure::input("invalid_input", format!("the time `{text}` is too long"))
                         .hint("give a shorter time, such as `30d`")
                 })
             }

@@ -226,7 +226,7 @@ fn missing_provider(name: &str, preferences: &ModelPreferences) -> Failure {
         let message = format!("no API key of {} was found", provider.title);
         let keyless = match preferences.base_url {
             Some(_) => {
-                "; for a server that needs no key leave `--provider` out and name the model with `--model`"
+                "; for a server that needs no key, leave out `--provider` and name the model with `--model`"
             }
             None => "",
         };
@@ -235,7 +235,10 @@ fn missing_provider(name: &str, preferences: &ModelPreferences) -> Failure {
     }
     let local = std::iter::once(&OLLAMA).chain(LOCAL_SERVERS);
     if let Some(server) = local.clone().find(|one| one.name == name) {
-        let message = format!("no {} with a model answers on this machine", server.title);
+        let message = format!(
+            "{} does not answer on this machine, or has no model",
+            server.title
+        );
         return Failure::input("no_model", message)
             .hint("start it, and load a model; `--base-url` names another address");
     }

@@ -242,7 +242,7 @@ fn no_digests(skill: &RemoteSkill) -> Failure {
         skill.server
     );
     Failure::input("dynamic_skill", message)
-        .hint("an approval would cover anything the server sends; `deft skills show` shows it to you only")
+        .hint("an approval would cover anything that the server sends; you can read the skill with `deft skills show`")
 }
 
 /// Converts a server's refusal into a failure for front ends.

@@ -202,8 +202,9 @@ fn ambiguous(skill: &str, path: &Path, record: i64) -> Failure {
         "`{skill}` is both the file `{}` and record {record}",
         path.display()
     );
-    let hint =
-        format!("`deft skills delete {record}` deletes the record; the file is yours to delete");
+    let hint = format!(
+        "`deft skills delete {record}` deletes the record; to delete the file, remove it yourself"
+    );
     Failure::input("ambiguous", message).hint(hint)
 }
 

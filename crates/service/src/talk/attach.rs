@@ -17,7 +17,7 @@ const MAX_TOTAL_BYTES: u64 = 500_000;
 const IMAGES: [&[u8]; 4] = [b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF"];
 
 /// The hint for files of other kinds.
-const FORMATS: &str = "text in UTF-8 is read, such as txt, md, csv, json, yaml, html and source code; \
+const FORMATS: &str = "only UTF-8 text can be attached, such as txt, md, csv, json, yaml, html and source code; \
     let the agent read other files with a tool";
 
 /// A message with its attached files.

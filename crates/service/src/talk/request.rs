@@ -76,7 +76,7 @@ pub async fn resume_and_wait(
     let id = find_conversation(&*talk, conversation, None).await?.view.id;
     let unanswered = talk.unanswered_messages(&id).await?;
     let Some(first) = unanswered.into_iter().next() else {
-        let message = format!("every message of `{id}` has its answer");
+        let message = format!("conversation `{id}` has no unanswered message");
         return Err(Failure::input("not_resumable", message)
             .hint("send a message with `conversation` to continue it"));
     };

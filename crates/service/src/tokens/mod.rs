@@ -65,8 +65,8 @@ fn check(path: &Path, token: &str) -> Done<String> {
     if token.len() < SHORTEST || !token.chars().all(plain) {
         let message = format!("`{}` has no usable token", path.display());
         let hint = format!(
-            "delete the file; the next start of deft creates a token. Letters, digits, `-`, `_` \
-             and `.` are usable, {SHORTEST} of them at least"
+            "delete the file; the next start of deft creates a token; a token has letters, digits, `-`, `_` \
+             and `.`, at least {SHORTEST} of them"
         );
         return Err(Failure::input("bad_token_file", message).hint(hint));
     }

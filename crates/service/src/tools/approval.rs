@@ -68,7 +68,7 @@ pub async fn forget(workspace: &Workspace, name: &str) -> Done<ForgottenTools> {
     let store = store::open(&workspace.home()?)?;
     let forgotten = revoke(&*store, name).await?;
     if forgotten.is_empty() {
-        let message = format!("no `always` is stored for the tool `{name}`");
+        let message = format!("no standing approval is stored for the tool `{name}`");
         return Err(Failure::input("not_remembered", message)
             .hint("`deft approvals grants` lists standing approvals"));
     }

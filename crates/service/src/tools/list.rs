@@ -115,7 +115,7 @@ fn read_catalog(router: &Router) -> Done<ToolCatalog> {
     serde_json::from_value(router.catalog()).map_err(|problem| {
         Failure::internal(
             "catalog",
-            format!("the catalog has another shape: {problem}"),
+            format!("the tool catalog has an unexpected format: {problem}"),
         )
     })
 }

@@ -190,7 +190,10 @@ fn describe(error: &ValidationError<'_>, schema: &Value) -> Vec<Problem> {
             plain(format!("{here} has more than {limit} items"))
         }
         // The validator's own messages quote the value, which deft's messages never do.
-        other => plain(format!("{here} breaks the rule `{}`", other.keyword())),
+        other => plain(format!(
+            "{here} violates the schema keyword `{}`",
+            other.keyword()
+        )),
     }
 }
 

@@ -136,7 +136,7 @@ impl Hop {
             arguments.get("json"),
             arguments.get("body").and_then(Value::as_str),
         ) {
-            (Some(_), Some(_)) => return Err(invalid("`body` and `json` exclude each other")),
+            (Some(_), Some(_)) => return Err(invalid("give `body` or `json`, not both")),
             (Some(json), None) => {
                 headers
                     .entry(reqwest::header::CONTENT_TYPE)

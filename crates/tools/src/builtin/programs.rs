@@ -60,8 +60,9 @@ impl Programs {
                 (program.found == Path::new(asked)).then_some(program)
             })
             .ok_or_else(|| {
-                invalid(format!("the program `{asked}` is not allowed"))
-                    .hint("use a program of `tools.shell.allow`, written as it is there, or add it")
+                invalid(format!("the program `{asked}` is not allowed")).hint(
+                    "use a program exactly as written in `tools.shell.allow`, or add this one",
+                )
             })
     }
 

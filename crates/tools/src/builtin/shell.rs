@@ -196,10 +196,12 @@ async fn collect(mut child: Child, input: Option<String>, most: usize) -> Result
     };
     let ((), stdout, stderr) =
         tokio::join!(feed, read_capped(stdout, most), read_capped(stderr, most));
-    let status = child
-        .wait()
-        .await
-        .map_err(|error| Failure::new(FailureClass::Other, format!("waiting failed: {error}")))?;
+    let status = child.wait().await.map_err(|error| {
+        Failure::new(
+            FailureClass::Other,
+            format!("cannot read the exit status of the program: {error}"),
+        )
+    })?;
     Ok(Output {
         code: status.code(),
         stdout,

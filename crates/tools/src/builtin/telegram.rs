@@ -55,7 +55,7 @@ async fn send(client: &Client, arguments: &Object, context: &Context) -> Result<
     let text_of = |name| arguments.get(name).and_then(Value::as_str);
     let text = match (text_of("text"), text_of("message")) {
         (Some(text), None) | (None, Some(text)) => text,
-        (Some(_), Some(_)) => return Err(invalid("`text` and `message` exclude each other")),
+        (Some(_), Some(_)) => return Err(invalid("give `text` or `message`, not both")),
         (None, None) => return Err(invalid("`text` is missing")),
     };
     let chat = chat(arguments.get("chat_id"))?;

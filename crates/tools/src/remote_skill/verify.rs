@@ -78,8 +78,8 @@ pub(crate) fn changed_content(skill: &RemoteSkill, path: &str, reason: &str) -> 
     let (id, server) = (skill.id(), &skill.server);
     let message = format!("`{path}` of the skill `{id}` differs from its listing: {reason}");
     Failure::new(FailureClass::Invalid, message).hint(format!(
-        "nothing of it was used; `deft mcp probe {server}` lists the skills again, and `deft skills approve {id}` \
-         accepts a new content"
+        "the content was not used; `deft mcp probe {server}` lists the skills again, and `deft skills approve {id}` \
+         accepts the new content"
     ))
 }
 

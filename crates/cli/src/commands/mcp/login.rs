@@ -105,7 +105,9 @@ pub(super) fn words(sign_in: &SignInView, server: &str, zone: &TimeZone) -> Stri
         }
         (SignInWord::Valid, Some(until)) => format!("signed in until {until}"),
         (SignInWord::Valid, None) => "signed in".to_owned(),
-        (SignInWord::Renewable, _) => "signed in, renewed with the next call".to_owned(),
+        (SignInWord::Renewable, _) => {
+            "signed in; the token is renewed with the next call".to_owned()
+        }
         (SignInWord::Ended, _) => {
             format!("the sign-in has expired; sign in again with `deft mcp login {server}`")
         }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Export, global: &Global, output: &Output) -> Done {
         }
         Some(Editor::Claude) => write_for_claude(args, &workspace, output)?,
         None if args.commands => {
-            let message = "command files are for an editor";
+            let message = "`--commands` writes files for an editor, but none is named";
             return Err(Failure::input("usage", message).hint("`--to cursor` or `--to claude`"));
         }
         None => export_to_folder(args, &workspace, output)?,
@@ -102,7 +102,7 @@ fn write_commands(
     let written = export_commands(workspace, &command_export(args, editor))?;
     if written.files.is_empty() && written.refused.is_empty() {
         output.note(
-            "hint: skills with `expose: true` get a command file; a name exports any other skill",
+            "hint: only skills with `expose: true` get a command file; name another skill to export it too",
         );
     }
     show(&written, output)
@@ -127,7 +127,7 @@ fn check_folder(args: &Export) -> Done<()> {
         return Ok(());
     }
     let word = folder.display();
-    let message = format!("`{word}` is not a program that deft writes skills for");
+    let message = format!("deft cannot export skills for the program `{word}`");
     Err(Failure::input("usage", message).hint(format!(
         "`--to claude` or `--to cursor`, or `--to ./{word}` for a new folder"
     )))

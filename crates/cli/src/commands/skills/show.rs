@@ -230,7 +230,7 @@ fn add_extra(lines: &mut Lines, details: &FileDetails, host_keys: &[String]) {
 /// Describes the overlay of a skill with a file, and how to discard it.
 fn change_words(change: &SkillChange, id: &str) -> String {
     let by = match &change.changed_by {
-        Some(agent) => format!("agent `{agent}`, whose rights it has"),
+        Some(agent) => format!("agent `{agent}`, with whose rights the skill runs"),
         None => "a person".to_owned(),
     };
     let what = match change.changed_fields.as_slice() {

@@ -31,7 +31,7 @@ fn format(asked: Option<Format>, json: bool) -> Done<Format> {
         (Some(format @ (Format::Json | Format::Sarif)), _) | (Some(format), false) => Ok(format),
         (Some(Format::Text | Format::Github), true) => Err(Failure::input(
             "usage",
-            "`--json` and this `--format` exclude each other",
+            "`--json` cannot be combined with this `--format`",
         )
         .hint("leave one of them out")),
     }

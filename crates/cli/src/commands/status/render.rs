@@ -183,7 +183,9 @@ impl Frame<'_> {
             url.map_or(String::new(), |url| format!(", {url}")),
         );
         match api.and_then(|api| api.problem.as_ref()) {
-            Some(problem) => Row::new([format!("{text}; no API: {problem}")]).with_color(YELLOW),
+            Some(problem) => {
+                Row::new([format!("{text}; the API is not served: {problem}")]).with_color(YELLOW)
+            }
             None => Row::new([text]).with_color(GREEN),
         }
     }

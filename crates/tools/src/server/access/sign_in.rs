@@ -154,10 +154,10 @@ pub(crate) fn attempt_failure(server: &str, error: &AuthError) -> Failure {
             "register a client there and set `mcp_servers.{server}.oauth.client_id`"
         )),
         AuthError::PkceUnsupported => failed(FailureClass::Auth, error.to_string())
-            .hint("the authorization server does not support a safe sign-in"),
+            .hint("deft requires PKCE with `S256`; set a token in the `headers` of the server instead"),
         AuthError::MetadataError(reason) => failed(FailureClass::Network, reason.clone()),
         AuthError::CredentialStoreError(reason) => {
-            failed(FailureClass::Auth, reason.clone()).hint("check the keyring and the home")
+            failed(FailureClass::Auth, reason.clone()).hint("check that the keyring is unlocked and that deft can write to the home")
         }
         other => failed(FailureClass::Auth, other.to_string()),
     }
