@@ -347,5 +347,8 @@ async fn until(
     stop: &CancellationToken,
     work: impl Future<Output = Result<(), Error>>,
 ) -> Result<(), Error> {
-    stop.run_until_cancelled(work).await.unwrap_or(Ok(()))
+    let Some(ended) = stop.run_until_cancelled(work).await else {
+        return Ok(());
+    };
+    ended
 }

@@ -17,6 +17,7 @@ use reqwest::{Client, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::otlp::{self, Resource};
 use crate::registry::Registry;
@@ -154,19 +155,19 @@ impl Exporter {
         StateReader(Arc::clone(&self.state))
     }
 
-    /// Sends the queued spans, for at most `limit`. The others are lost and counted.
-    pub async fn close(self, limit: Duration) {
+    /// Sends the queued spans until `deadline`. The others are lost and counted.
+    pub async fn close(self, deadline: Instant) {
         drop(self.queue);
         let mut task = self.task;
-        if tokio::time::timeout(limit, &mut task).await.is_ok() {
+        if tokio::time::timeout_at(deadline, &mut task).await.is_ok() {
             return;
         }
         task.abort();
         let state = {
             let mut state = self.state.lock();
             state.dropped += std::mem::take(&mut state.waiting);
-            let message = format!("the OTLP receiver did not answer within {limit:?}");
-            state.last_error = Some(message);
+            let message = "the OTLP receiver did not answer before the process ended";
+            state.last_error = Some(message.to_owned());
             state.clone()
         };
         tracing::warn!("some traces were not exported: the receiver does not answer");

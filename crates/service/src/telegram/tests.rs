@@ -380,7 +380,7 @@ async fn a_button_of_an_earlier_process_is_accepted() {
 }
 
 /// What the store reports while another process has locked it.
-fn locked() -> Failure {
+fn locked_failure() -> Failure {
     crate::store::failure(&deft_store::Error::Locked {
         path: "deft.db".into(),
     })
@@ -393,13 +393,14 @@ async fn an_answer_in_words_is_stored_when_the_store_is_free_again() {
     world.serve();
     world.api.write(7, "delete it");
     world.messages(1);
-    *world.fake.failures.lock().unwrap() = [locked(), locked()].into();
+    *world.fake.failures.lock().unwrap() = [locked_failure(), locked_failure()].into();
     world.api.write(7, "yes");
     let mut sent = world.messages(4).split_off(1);
     assert_eq!(
         sent.remove(0).1,
         "✗ the database `deft.db` is locked by another process. I will try to store your answer \
-         again.\nanother program uses the database; try again when it has ended"
+         again.\nfind the process that uses the file, such as a backup, and try again \
+         when it has finished"
     );
     sent.sort();
     assert_eq!(sent, pairs(&[("7", "Got it."), ("7", "answer: yes")]));
@@ -411,7 +412,7 @@ async fn an_answer_in_words_is_stored_when_the_store_is_free_again() {
 async fn an_answer_that_could_not_be_stored_survives_a_restart() {
     let mut world = world();
     world.serve();
-    *world.fake.failures.lock().unwrap() = vec![locked(); 1000].into();
+    *world.fake.failures.lock().unwrap() = vec![locked_failure(); 1000].into();
     world.api.press(7, 55, "yes apr_1");
     world.messages(1);
     world.end().await;

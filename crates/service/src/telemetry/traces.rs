@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{EngineNames, facts, note, receiver};
@@ -76,14 +77,12 @@ impl TraceExport {
     /// Exports the remaining spans, with a timeout.
     pub(crate) async fn close(self) {
         self.stop.cancel();
-        let flush = async {
-            // The task ends soon and releases its reference to the exporter.
-            drop(self.task.await);
-            if let Some(exporter) = Arc::into_inner(self.exporter) {
-                exporter.close(FLUSH).await;
-            }
-        };
-        drop(tokio::time::timeout(FLUSH, flush).await);
+        let deadline = Instant::now() + FLUSH;
+        // The task ends soon and releases its reference to the exporter.
+        drop(tokio::time::timeout_at(deadline, self.task).await);
+        if let Some(exporter) = Arc::into_inner(self.exporter) {
+            exporter.close(deadline).await;
+        }
     }
 }
 

@@ -131,7 +131,7 @@ fn a_command_does_not_wait_for_a_silent_receiver() {
         (
             &json!(0),
             &json!(2),
-            &json!("the OTLP receiver did not answer within 2s")
+            &json!("the OTLP receiver did not answer before the process ended")
         ),
         "{state:#}"
     );
