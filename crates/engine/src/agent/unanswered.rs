@@ -74,7 +74,7 @@ impl Engine {
         let row = self.store().run(run).await?;
         let owner = row.and_then(|row| row.owner);
         if let Some(owner) = owner.filter(|owner| self.inner.owner.is_dead(owner)) {
-            self.store().release(vec![owner], self.inner.now()).await?;
+            self.release_dead(owner).await?;
         }
         attention.note(run);
         Box::pin(self.drive_when_due(run, attention)).await?;
