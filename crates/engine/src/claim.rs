@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_base::run_inputs;
-use deft_model::{Failure, FailureClass, Outcome, RunId, RunOrigin, RunStatus};
-use deft_store::{Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState};
+use deft_model::{Failure, FailureClass, RunId, RunOrigin, RunStatus};
+use deft_store::{CancelState, Claim, ClaimedRun, RunRow};
 use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ use crate::drive::{DriveOutcome, Driver};
 use crate::engine::Inner;
 use crate::event_json::{decode_events, encode};
 use crate::secrets::{RunSecrets, taken_over};
-use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
+use crate::{Attention, Engine, Error, admit, finish};
 
 /// How often a run that waits for its turn is checked.
 const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -85,47 +85,19 @@ impl Engine {
         claimed: ClaimedRun,
         attention: Attention,
     ) -> Result<DriveOutcome, Error> {
-        let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
-        match self.drive_from(claimed, attention).await {
-            Err(
-                error @ (Error::Replay { .. }
-                | Error::RevisionLost { .. }
-                | Error::Unreadable { .. }),
-            ) => {
-                self.give_up(&run, &lease, &error).await?;
-                Ok(DriveOutcome::GivenUp)
-            }
-            other => other,
+        let (lease, skill) = (claimed.lease.clone(), claimed.run.skill.clone());
+        match self.load_driver(claimed, attention).await {
+            Ok((driver, begun)) => driver.drive(begun).await,
+            Err(error) => self.inner.settle_driver_error(&skill, &lease, error).await,
         }
     }
 
-    /// Ends a run that cannot be replayed as interrupted, with the reason; it must not stay leased by a
-    /// process that cannot drive it.
-    async fn give_up(&self, run: &RunRow, lease: &Lease, error: &Error) -> Result<(), Error> {
-        let at = self.inner.now();
-        let failure = Failure::new(FailureClass::Interrupted, error.to_string());
-        let finish = Finish {
-            outcome: Outcome::Interrupted,
-            outputs: None,
-            error: serde_json::to_string(&failure).ok(),
-            aftermath: None,
-            at,
-        };
-        let fact = finish::error_fact(run, JOB_SKILL, &failure.message, at);
-        let batch = Batch {
-            writes: fact.into_iter().collect(),
-            then: RunState::Finish(finish),
-            ..Batch::default()
-        };
-        self.store().append(lease, batch).await?;
-        Ok(())
-    }
-
-    async fn drive_from(
+    /// Returns a driver for a run, and the actions that an earlier driver began.
+    async fn load_driver(
         &self,
         claimed: ClaimedRun,
         attention: Attention,
-    ) -> Result<DriveOutcome, Error> {
+    ) -> Result<(Driver, Vec<Ask>), Error> {
         let inner = &self.inner;
         let pinned = inner
             .library
@@ -202,14 +174,11 @@ impl Engine {
         )
         .with_deadline(deadline)
         .with_agents(agents)
-        .with_tools_deadline(tools_deadline);
+        .with_tools_deadline(tools_deadline)
+        .with_recovery(interrupted_at.is_some());
         tracing::debug!(run = %driver.run(), "driving");
         driver.record_applied(now, recorded);
-        if interrupted_at.is_some() {
-            // Before the first turn, which would store the open question of an agent a second time.
-            driver.store_recorded().await?;
-        }
-        driver.drive(again).await
+        Ok((driver, again))
     }
 }
 

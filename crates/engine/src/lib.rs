@@ -16,6 +16,7 @@ mod attention;
 mod cache;
 mod claim;
 mod drive;
+mod driver_error;
 mod engine;
 mod event_json;
 mod finish;
