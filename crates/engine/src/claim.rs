@@ -15,7 +15,7 @@ use crate::event_json::{decode_events, encode};
 use crate::secrets::{RunSecrets, taken_over};
 use crate::{Attention, Engine, Error, admit, finish};
 
-/// How often a run that waits for its turn is checked.
+/// How often the store is checked for changes while a run waits for its turn.
 const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Engine {
@@ -65,6 +65,8 @@ impl Engine {
         attention: Attention,
     ) -> Result<(), Error> {
         loop {
+            let bell = self.inner.base.bells().runs.notified();
+            let version = self.store().version().await?;
             if let Some(claimed) = self.claim(Some(run.clone())).await? {
                 self.drive_claimed(claimed, attention).await?;
                 return Ok(());
@@ -73,9 +75,23 @@ impl Engine {
             if self.store().run(run).await?.is_none_or(over) {
                 return Ok(());
             }
+            tokio::select! {
+                () = bell => {}
+                changed = self.wait_for_change(version) => changed?,
+            }
+        }
+    }
+
+    /// Waits until the store has another version. Reading the version needs no transaction, but a claim locks
+    /// the database.
+    async fn wait_for_change(&self, version: u64) -> Result<(), Error> {
+        loop {
             let later = self.inner.now().saturating_add(TURN_POLL_INTERVAL);
             let later = later.unwrap_or(Timestamp::MAX);
             self.inner.parts.clock.sleep_until(later).await;
+            if self.store().version().await? != version {
+                return Ok(());
+            }
         }
     }
 

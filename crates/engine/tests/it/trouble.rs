@@ -333,3 +333,46 @@ async fn an_answer_is_not_stored_without_its_standing_approval() {
     assert!(matches!(answered.unwrap(), AnswerReceipt::Accepted(_)));
     assert_eq!(world.store.all_grants().await.unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_run_that_waits_for_its_turn_only_reads() {
+    let skill = "name: work\ndescription: d\noverlap: queue\nsteps:\n  - {id: wait, tool: hang}\n";
+    let world = world_of(tempfile::tempdir().unwrap(), skill, "", None);
+    let first = start(&world);
+    until_called(&world, "hang").await;
+    let second = start(&world);
+    let runs = async || world.store.runs(RunFilter::default()).await.unwrap();
+    while runs().await.len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let mut now: jiff::Timestamp = "2026-01-26T13:00:00Z".parse().unwrap();
+    let mut lock = None;
+    for round in 0..40 {
+        // Before the lock the run claims once, and again if it has seen an older version of the store.
+        if round == 20 {
+            lock = Some(locked(&world.home.path().join("deft.db")));
+        }
+        now = now.checked_add(Duration::from_millis(50)).unwrap();
+        world.clock.set(now);
+        assert_eq!(runs().await.len(), 2);
+    }
+    assert!(!second.is_finished(), "a claim would fail");
+    drop(lock);
+    let rows = runs().await;
+    let running = |row: &&RunRow| row.status == RunStatus::Running;
+    let row = rows.iter().find(running).unwrap();
+    world.engine.cancel(&row.id, "test").await.unwrap();
+    let row = first.await.unwrap().unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Cancelled));
+    while world.called().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let queued = runs().await.into_iter().find(|other| other.id != row.id);
+    world
+        .engine
+        .cancel(&queued.unwrap().id, "test")
+        .await
+        .unwrap();
+    let row = second.await.unwrap().unwrap();
+    assert_eq!(row.outcome, Some(Outcome::Cancelled));
+}
