@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use deft_agent::{Address, Coverage, Request as AgentRequest, Setup};
 use deft_agents::{
-    BudgetExceeded, Exhaustion, GET_SKILL, Payers, SKILL, STORING, Spending, payers,
+    BudgetExceeded, Exhaustion, GET_SKILL, Payers, RecordTool, SKILL, Spending, payers,
 };
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
@@ -424,7 +424,8 @@ struct AgentCall<'a> {
 /// Returns the rights of a call, extended by what a person has agreed to. Stored skills last, and so does the
 /// approval of a loaded skill, so for these tools only a person's own answer counts.
 fn with_consent(authority: &Authority, tool: &str, covers: Option<Coverage>) -> Authority {
-    let lasting = STORING.contains(&tool) || [SKILL, GET_SKILL].contains(&tool);
+    let stores = RecordTool::from_name(tool).is_some_and(RecordTool::stores_skill);
+    let lasting = stores || [SKILL, GET_SKILL].contains(&tool);
     let covers = covers.filter(|covers| covers.by_person || !lasting);
     let Some(covers) = covers else {
         return authority.clone();
