@@ -237,7 +237,7 @@ impl Talk for Host {
             let found = found.into_iter().map(|one| UnansweredMessage {
                 run: one.run.id,
                 text: one.text,
-                state: match one.stands {
+                state: match one.state {
                     deft_engine::AnswerState::Abandoned => AnswerState::Interrupted,
                     deft_engine::AnswerState::Elsewhere => AnswerState::Elsewhere,
                     deft_engine::AnswerState::Waiting => AnswerState::Waiting,
