@@ -6,7 +6,9 @@ use std::time::Duration;
 use deft_base::run_inputs;
 use deft_model::{Failure, FailureClass, RunId, RunOrigin, RunStatus};
 use deft_store::{CancelState, Claim, ClaimedRun, RunRow};
-use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
+use deft_workflow::{
+    Ask, Call, Divergence, Event, Machine, Next, Path, Plan, RunPreparation, RunStart,
+};
 use jiff::Timestamp;
 
 use crate::drive::{DriveOutcome, Driver};
@@ -124,62 +126,44 @@ impl Engine {
         }
         let events = decode_events(&claimed.run.id, &claimed.events)?;
         let nested = inner.nested_plans(&claimed.run.skill, &events).await?;
-        let nested_secrets: Vec<String> = nested
-            .values()
-            .flat_map(|plan| plan.secrets().to_vec())
-            .collect();
-        let replay = |why: String| Error::Replay {
-            run: claimed.run.id.to_string(),
-            why,
+        let mut names = pinned.plan.secrets().to_vec();
+        names.extend(nested.values().flat_map(|plan| plan.secrets().to_vec()));
+        let mut replayed = ReplayedRun {
+            machine: Machine::replay(
+                Arc::clone(&pinned.plan),
+                inner.rules(),
+                nested,
+                events.iter().map(|(at, event)| (*at, event)),
+            )
+            .map_err(|diverged| replay_error(&claimed.run.id, &diverged))?,
+            at: inner.now(),
+            added: Vec::new(),
         };
-        let mut machine = Machine::replay(
-            Arc::clone(&pinned.plan),
-            inner.rules(),
-            nested,
-            events.iter().map(|(at, event)| (*at, event)),
-        )
-        .map_err(|diverged| replay(diverged.to_string()))?;
-        let now = inner.now();
-        let mut recorded = Vec::new();
-        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded)?;
+        let nonce = inner.begin_if_new(&mut replayed, &claimed, &events)?;
         let interrupted_at = interrupted_at(&claimed, &events);
         if let Some(interrupted_at) = interrupted_at {
-            let recovered = Event::Recovered { interrupted_at };
-            machine
-                .apply(now, &recovered)
-                .map_err(|diverged| replay(diverged.to_string()))?;
-            recorded.push(recovered);
+            replayed.add(&claimed.run.id, Event::Recovered { interrupted_at })?;
         }
-        let mut names = pinned.plan.secrets().to_vec();
-        names.extend(nested_secrets);
-        let all = events.iter().map(|(_, event)| event).chain(&recorded);
-        names.extend(taken_over(all, &nonce));
+        let all = events.iter().map(|(_, event)| event);
+        names.extend(taken_over(all.chain(&replayed.added), &nonce));
         let secrets = RunSecrets::resolve(&names, &nonce, &inner.parts.secrets);
         let secrets = match secrets {
             Ok(secrets) => Arc::new(secrets),
             Err(failure) => {
-                let stopped = Event::Stopped { failure };
-                machine
-                    .apply(now, &stopped)
-                    .map_err(|d| replay(d.to_string()))?;
-                recorded.push(stopped);
+                replayed.add(&claimed.run.id, Event::Stopped { failure })?;
                 Arc::new(RunSecrets::none())
             }
         };
         if let Some(by) = &claimed.run.cancel_by {
             let failure = Failure::new(FailureClass::Cancelled, format!("stopped by {by}"));
-            let stopped = Event::Stopped { failure };
-            machine
-                .apply(now, &stopped)
-                .map_err(|diverged| replay(diverged.to_string()))?;
-            recorded.push(stopped);
+            replayed.add(&claimed.run.id, Event::Stopped { failure })?;
         }
         let agents = Box::pin(inner.agents.replay(&claimed.run, &events)).await?;
         inner.learn_offers(&agents).await;
-        let blocked = blocked_waits(&events);
-        let again = cut_off(&mut machine, now, &blocked, &mut recorded);
+        let begun = replayed.cut_off(&blocked_waits(&events));
+        let ReplayedRun { machine, at, added } = replayed;
         let tools_deadline = inner.tools_deadline(&pinned, &claimed.run);
-        let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(now));
+        let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(at));
         let mut driver = Driver::new(
             inner,
             claimed.run,
@@ -193,8 +177,64 @@ impl Engine {
         .with_tools_deadline(tools_deadline)
         .with_recovery(interrupted_at.is_some());
         tracing::debug!(run = %driver.run(), "driving");
-        driver.record_applied(now, recorded);
-        Ok((driver, again))
+        driver.record_applied(at, added);
+        Ok((driver, begun))
+    }
+}
+
+/// A run whose journal is replayed, and the events that are added to it before it is driven.
+struct ReplayedRun {
+    machine: Machine,
+    /// The time of the added events.
+    at: Timestamp,
+    added: Vec<Event>,
+}
+
+impl ReplayedRun {
+    fn add(&mut self, run: &RunId, event: Event) -> Result<(), Error> {
+        let applied = self.machine.apply(self.at, &event);
+        applied.map_err(|diverged| replay_error(run, &diverged))?;
+        self.added.push(event);
+        Ok(())
+    }
+
+    /// Adds an event that the machine made itself. If it rejects the event, nothing is added.
+    fn add_own(&mut self, event: Event) {
+        if self.machine.apply(self.at, &event).is_ok() {
+            self.added.push(event);
+        }
+    }
+
+    /// Resolves work that an earlier driver started: calls end as interrupted; waits, questions and agents
+    /// are returned to be continued.
+    fn cut_off(&mut self, blocked: &HashSet<Path>) -> Vec<Ask> {
+        let mut again = Vec::new();
+        for action in self.machine.asks_in_flight() {
+            match action {
+                // The machine of the agent knows which of its requests were in flight.
+                Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
+                    again.push(action);
+                }
+                Ask::Call { path, attempt, .. } => {
+                    let event = self.machine.interruption_event(&path, attempt, self.at);
+                    self.add_own(event);
+                }
+                // A run that waits for a tool is claimed when the tool may be back.
+                Ask::Sleep { path, .. } if blocked.contains(&path) => {
+                    self.add_own(Event::Woken { path });
+                }
+                // Heal rules are made to be repeated; sleeps and questions have no effects.
+                Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => again.push(action),
+            }
+        }
+        again
+    }
+}
+
+fn replay_error(run: &RunId, diverged: &Divergence) -> Error {
+    Error::Replay {
+        run: run.to_string(),
+        why: diverged.to_string(),
     }
 }
 
@@ -226,41 +266,6 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
         }
         starts(event).then_some(*at)
     })
-}
-
-/// Resolves work that an earlier driver started: calls end as interrupted; waits, questions and agents are
-/// returned to be continued.
-fn cut_off(
-    machine: &mut Machine,
-    now: Timestamp,
-    blocked: &HashSet<Path>,
-    recorded: &mut Vec<Event>,
-) -> Vec<Ask> {
-    let mut again = Vec::new();
-    for action in machine.asks_in_flight() {
-        match action {
-            // The machine of the agent knows which of its requests were in flight.
-            Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
-                again.push(action);
-            }
-            Ask::Call { path, attempt, .. } => {
-                let event = machine.interruption_event(&path, attempt, now);
-                if machine.apply(now, &event).is_ok() {
-                    recorded.push(event);
-                }
-            }
-            // A run that waits for a tool is claimed when the tool may be back.
-            Ask::Sleep { path, .. } if blocked.contains(&path) => {
-                let event = Event::Woken { path };
-                if machine.apply(now, &event).is_ok() {
-                    recorded.push(event);
-                }
-            }
-            // Heal rules are made to be repeated; sleeps and questions have no effects.
-            Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => again.push(action),
-        }
-    }
-    again
 }
 
 /// Returns the steps that wait for something that was missing.
@@ -317,10 +322,9 @@ impl Inner {
     /// Starts a run that was only admitted so far. Returns the nonce of its secrets.
     fn begin_if_new(
         &self,
-        machine: &mut Machine,
+        replayed: &mut ReplayedRun,
         claimed: &ClaimedRun,
         events: &[(Timestamp, Event)],
-        recorded: &mut Vec<Event>,
     ) -> Result<String, Error> {
         let mut prepared = None;
         for (_, event) in events {
@@ -352,9 +356,7 @@ impl Inner {
         });
         for event in std::iter::once(started).chain(prepared.reused) {
             // A fresh machine accepts its own start, and reused steps of the same revision.
-            if machine.apply(self.now(), &event).is_ok() {
-                recorded.push(event);
-            }
+            replayed.add_own(event);
         }
         Ok(prepared.nonce)
     }

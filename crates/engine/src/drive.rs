@@ -312,24 +312,17 @@ impl Driver {
         performer.halt = self.performer.halt.child_token();
         let halt = performer.halt.clone();
         self.cancel_tokens.insert(path(&action).clone(), halt);
-        let action = match action {
-            Ask::Call {
-                path,
-                attempt,
-                call,
-                timeout,
-                ..
-            } if matches!(*call, Call::Agent { .. }) => {
-                let Call::Agent { instructions } = &*call else {
-                    return;
-                };
-                return self.begin_agent(path, attempt, instructions.clone(), timeout);
-            }
-            other @ (Ask::Call { .. }
-            | Ask::Heal { .. }
-            | Ask::Sleep { .. }
-            | Ask::Question { .. }) => other,
-        };
+        if let Ask::Call {
+            path,
+            attempt,
+            call,
+            timeout,
+            ..
+        } = &action
+            && let Call::Agent { instructions } = &**call
+        {
+            return self.begin_agent(path.clone(), *attempt, instructions.clone(), *timeout);
+        }
         let task = match action {
             Ask::Call {
                 path,
