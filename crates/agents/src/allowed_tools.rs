@@ -11,7 +11,9 @@ use deft_tools::{RemoteSkill, ToolInfo};
 
 use crate::model_choice::ChosenModel;
 use crate::need::MessageContext;
-use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+use crate::tool_names::{
+    AgentTool, DISPATCH_AGENT, FOR_COMMANDS, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL,
+};
 use crate::{Agents, need, offers};
 
 /// Maximum number of characters of the list of skills in the `skill` tool.
@@ -165,7 +167,7 @@ fn named_patterns(patterns: &[String]) -> Vec<String> {
 fn not_for(chosen: &ChosenModel) -> Vec<&'static str> {
     let mut without: Vec<&str> = Vec::new();
     if !chosen.agent.allow_skills {
-        without.extend(super::AGENT_TOOLS);
+        without.extend(AgentTool::ALL.iter().map(|tool| tool.name()));
     }
     if chosen.mode == Mode::Cmd {
         without.extend(FOR_COMMANDS);

@@ -46,13 +46,16 @@ pub use chat_run::{
 pub use dispatch_run::DispatchInputs;
 pub use facts::AgentFacts;
 pub use history::{begin_message, end_messages, first_message, text_of};
-pub use memory::{TOOLS as MEMORY_TOOLS, show_memory_tools};
+pub use memory::show_memory_tools;
 pub use one_agent::{AgentSkill, agent_input, agent_skill};
 pub use options::{AgentOptions, Budgets, DayBudget};
-pub use prepare::{STORING, failure_of_error};
+pub use prepare::failure_of_error;
 pub use remote_skills::{allows_skill, approve_skill, forget_skill, is_for_skill, skill_grant};
 pub use standing_grants::{allows_tool, tool_grant};
-pub use tool_names::{AGENT_TOOLS, DISPATCH_AGENT, GET_SKILL, SKILL, SKILL_RUN, USE_SKILL};
+pub use tool_names::{
+    AgentTool, DISPATCH_AGENT, GET_SKILL, MemoryTool, RecordTool, SKILL, SKILL_RUN, USE_SKILL,
+    is_own_tool,
+};
 
 /// Prepares agents, decides about their calls and counts what they spend.
 pub struct Agents {

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Weak};
 
 use deft_base::Error;
-use deft_model::{Effects, Failure, FailureClass, Message, Object, clip};
+use deft_model::{Failure, FailureClass, Message, Object, clip};
 use deft_store::{ConversationFilter, ConversationRow, FactFilter, FactRow, MessageRow, NewFact};
 use deft_tools::{Context, Definition, Router};
 use deft_wire::chat::MessageRole;
@@ -20,22 +20,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::history::message_of;
+use crate::tool_names::MemoryTool;
 use crate::{Agents, prepare};
-
-const CONVERSATION_LIST: &str = "conversation_list";
-const CONVERSATION_READ: &str = "conversation_read";
-const FACT_SAVE: &str = "fact_save";
-const FACT_LIST: &str = "fact_list";
-const FACT_DELETE: &str = "fact_delete";
-
-/// The names of all memory tools.
-pub const TOOLS: [&str; 5] = [
-    CONVERSATION_LIST,
-    CONVERSATION_READ,
-    FACT_SAVE,
-    FACT_LIST,
-    FACT_DELETE,
-];
 
 /// Channels of the skills that maintain the memory itself; their conversations contain nothing to remember.
 const OWN_CHANNELS: [&str; 2] = ["skill:conversation-backfill", "skill:memory-synthesis"];
@@ -61,49 +47,36 @@ pub(super) fn is_for_prompts(row: &FactRow) -> bool {
     ![ERROR, BACKFILL].contains(&row.fact.category.as_str())
 }
 
-fn definitions() -> Vec<Definition> {
+fn definition(tool: MemoryTool) -> Definition {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let limit = |usual: u64, most: u64| {
         let about = format!("Maximum number of results (default {usual})");
         json!({ "type": "integer", "minimum": 1, "maximum": most, "description": about })
     };
-    let tool = |name: &str, about: &str, effects, properties: Value, required: &[&str]| {
-        let schema = json!({ "type": "object", "properties": properties, "required": required,
-            "additionalProperties": false });
-        Definition::new(name, about, effects, schema)
-    };
-    vec![
-        tool(
-            CONVERSATION_LIST,
+    let (about, properties, required): (_, _, &[&str]) = match tool {
+        MemoryTool::ConversationList => (
             "List conversations, newest first; with `after`, oldest first.",
-            Effects::None,
             json!({ "after": text("Only those with messages after this, such as 2026-01-26T13:00:00Z"),
                 "limit": limit(20, 200) }),
             &[],
         ),
-        tool(
-            CONVERSATION_READ,
+        MemoryTool::ConversationRead => (
             "Return the messages of a conversation; results of tools are truncated.",
-            Effects::None,
             json!({ "id": text("The conversation's id"),
                 "after_seq": { "type": "integer", "minimum": 0,
                     "description": "Only messages after this number" },
                 "limit": limit(50, 200) }),
             &["id"],
         ),
-        tool(
-            FACT_SAVE,
+        MemoryTool::FactSave => (
             "Remember a fact: one sentence that makes sense by itself. The same fact is kept once.",
-            Effects::Idempotent,
             json!({ "text": text("The fact"),
                 "category": text("Its kind, such as preference, person or decision"),
                 "agent_id": text("The agent that keeps it") }),
             &["text"],
         ),
-        tool(
-            FACT_LIST,
+        MemoryTool::FactList => (
             "List remembered facts, newest first.",
-            Effects::None,
             json!({ "category": text("Only of this kind"),
                 "text": text("Only those that contain this"),
                 "before_id": { "type": "integer", "minimum": 1,
@@ -111,26 +84,26 @@ fn definitions() -> Vec<Definition> {
                 "limit": limit(50, 500) }),
             &[],
         ),
-        tool(
-            FACT_DELETE,
+        MemoryTool::FactDelete => (
             "Forget a fact by the id that fact_list shows.",
-            Effects::Idempotent,
             json!({ "id": { "type": "integer", "description": "The fact's id" } }),
             &["id"],
         ),
-    ]
+    };
+    let schema = json!({ "type": "object", "properties": properties, "required": required,
+        "additionalProperties": false });
+    Definition::new(tool.name(), about, tool.effects(), schema)
 }
 
 impl Agents {
     /// Registers the memory tools in the router.
     pub fn register_memory_tools(self: &Arc<Self>) {
-        for definition in definitions() {
-            let name = definition.name.clone();
+        for &tool in MemoryTool::ALL {
             // The router belongs to the engine, so its tools must not keep the engine alive.
             let agents = Arc::downgrade(self);
             self.router
-                .register_fn(definition, move |args: Object, _: Context| {
-                    call(agents.clone(), name.clone(), args)
+                .register_fn(definition(tool), move |args: Object, _: Context| {
+                    call(agents.clone(), tool, args)
                 });
         }
     }
@@ -138,8 +111,8 @@ impl Agents {
 
 /// Registers the memory tools in a router used only for lookups.
 pub fn show_memory_tools(router: &Router) {
-    for definition in definitions() {
-        router.register_fn(definition, |_: Object, _: Context| async {
+    for &tool in MemoryTool::ALL {
+        router.register_fn(definition(tool), |_: Object, _: Context| async {
             Err(Failure::new(
                 FailureClass::Other,
                 "the engine is not available",
@@ -148,25 +121,17 @@ pub fn show_memory_tools(router: &Router) {
     }
 }
 
-async fn call(agents: Weak<Agents>, tool: String, args: Object) -> Result<Value, Failure> {
+async fn call(agents: Weak<Agents>, tool: MemoryTool, args: Object) -> Result<Value, Failure> {
     let agents = agents
         .upgrade()
         .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is shutting down"))?;
     let args = Args(args);
-    match tool.as_str() {
-        CONVERSATION_LIST => agents.list_conversations(&args).await,
-        CONVERSATION_READ => agents.read_conversation(&args).await,
-        FACT_SAVE => agents.save_fact(&args).await,
-        FACT_LIST => agents.list_facts(&args).await,
-        _ => {
-            let id = args.0.get("id").and_then(Value::as_i64);
-            let id = id.ok_or_else(|| invalid("`id` must be the number of a fact"))?;
-            let deleted = agents.store().delete_fact(id).await;
-            Ok(json!(FactDeletedResult {
-                id,
-                deleted: deleted.map_err(|error| store_failure(&error))?,
-            }))
-        }
+    match tool {
+        MemoryTool::ConversationList => agents.list_conversations(&args).await,
+        MemoryTool::ConversationRead => agents.read_conversation(&args).await,
+        MemoryTool::FactSave => agents.save_fact(&args).await,
+        MemoryTool::FactList => agents.list_facts(&args).await,
+        MemoryTool::FactDelete => agents.delete_fact(&args).await,
     }
 }
 
@@ -269,6 +234,16 @@ impl Agents {
             id: row.id,
             saved: new,
             known_since: (!new).then_some(row.fact.at),
+        }))
+    }
+
+    async fn delete_fact(&self, args: &Args) -> Result<Value, Failure> {
+        let id = args.0.get("id").and_then(Value::as_i64);
+        let id = id.ok_or_else(|| invalid("`id` must be the number of a fact"))?;
+        let deleted = self.store().delete_fact(id).await;
+        Ok(json!(FactDeletedResult {
+            id,
+            deleted: deleted.map_err(|error| store_failure(&error))?,
         }))
     }
 

@@ -16,15 +16,8 @@ use crate::allowed_tools::AllowedTools;
 use crate::chat_run::conversation_of;
 use crate::dispatch_run::dispatched_skills;
 use crate::model_choice::ChosenModel;
-use crate::tool_names::{FOR_COMMANDS, SKILL_RUN, USE_SKILL};
+use crate::tool_names::{FOR_COMMANDS, RecordTool, SKILL_RUN, USE_SKILL};
 use crate::{Agents, Brief, offers};
-
-/// Tools that store schedules or queue jobs.
-pub(crate) const SCHEDULING: [&str; 3] =
-    ["memory_store_skill", "memory_update_skill", "queue_task"];
-
-/// The tools among them that store a skill permanently.
-pub const STORING: [&str; 2] = ["memory_store_skill", "memory_update_skill"];
 
 impl Agents {
     /// Returns the setup of the agent of a step.
@@ -247,7 +240,8 @@ impl Agents {
 }
 
 fn forbid_schedules(allowed: &mut AllowedTools) -> Result<(), Failure> {
-    let schedules = |offer: &Offer| SCHEDULING.contains(&offer.tool.as_str());
+    let schedules =
+        |offer: &Offer| RecordTool::from_name(&offer.tool).is_some_and(RecordTool::schedules);
     let had_tools = !allowed.tools.is_empty();
     allowed.tools.retain(|offer| !schedules(offer));
     if had_tools && allowed.tools.is_empty() {

@@ -4,11 +4,21 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{Caps, DispatchInput, assemble_dispatched, line};
 use deft_agent::{Address, Dispatch, Limits, Mode, Offer, Setup, ShelfTool};
-use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass};
+use deft_model::{Agent, AgentMode, Authority, Failure, FailureClass, PromptEntry};
 use deft_tools::ToolLookup;
 
 use crate::tool_names::{DISPATCH_AGENT, FOR_COMMANDS};
 use crate::{Agents, offers};
+
+/// What a dispatching agent passes on.
+#[derive(Default)]
+struct PassedOn {
+    tools: Vec<Offer>,
+    /// The ids of skills.
+    skills: Vec<String>,
+    /// A line for the prompt about each tool and skill.
+    entries: Vec<PromptEntry>,
+}
 
 impl Agents {
     /// Returns the setup of a dispatched agent, which gets nothing that the dispatching agent may not use.
@@ -29,53 +39,13 @@ impl Agents {
             }
             _ => (parent.model.clone(), parent.mode),
         };
-        let snapshot = self.library.snapshot();
-        let mut tools: Vec<Offer> = Vec::new();
-        let mut skills = Vec::new();
-        let mut entries = Vec::new();
-        for name in &dispatch.skills {
-            let offered = |offer: &&Offer| offer.tool == *name || offer.spec.name == *name;
-            let offer = parent.tools.iter().find(offered).cloned();
-            if let Some(offer) = offer.or_else(|| self.off_the_shelf(parent, name)) {
-                if let Some(agent) = &defined
-                    && agent.may_use_tool(&offer.tool) == Some(false)
-                {
-                    return Err(not_for(name, &agent.id));
-                }
-                entries.push(line(&offer.spec.name, &offer.spec.description));
-                tools.push(self.asked_first(&offer, defined.as_ref()));
-                continue;
-            }
-            let in_scope = |id: &str| match &parent.skills {
-                Some(scope) => scope.iter().any(|allowed| allowed == id),
-                None => true,
-            };
-            match snapshot.find(name) {
-                Some(loaded) if in_scope(loaded.skill.id.as_str()) => {
-                    let skill = &loaded.skill;
-                    let (id, domain) = (skill.id.as_str(), skill.domain.as_deref());
-                    if let Some(agent) = &defined
-                        && agent.skills.is_some()
-                        && !agent.may_use_skill(id, domain)
-                    {
-                        return Err(not_for(name, &agent.id));
-                    }
-                    entries.push(line(id, &skill.description));
-                    skills.push(id.to_owned());
-                }
-                _ => return Err(not_permitted(name)),
-            }
-        }
+        let PassedOn {
+            mut tools,
+            skills,
+            entries,
+        } = self.passed_on(dispatch, parent, defined.as_ref())?;
         if !skills.is_empty() && mode == Mode::Tools {
-            for name in FOR_COMMANDS {
-                let known = parent.tools.iter().find(|offer| offer.tool == name);
-                let approve = self.options.approve.as_slice();
-                let offer = match known {
-                    Some(offer) => vec![offer.clone()],
-                    None => offers::exactly(&self.router, &[name.to_owned()], approve)?,
-                };
-                tools.extend(offer);
-            }
+            tools.extend(self.command_tools(parent)?);
         }
         // At the maximum depth, an agent may not dispatch others.
         if address.depth() >= usize::try_from(parent.limits.max_depth).unwrap_or(usize::MAX) {
@@ -113,6 +83,66 @@ impl Agents {
             },
             authority,
         })
+    }
+
+    /// Returns the tools and skills that a dispatch names. The error is about the first one that the
+    /// dispatching agent or the dispatched one may not use.
+    fn passed_on(
+        &self,
+        dispatch: &Dispatch,
+        parent: &Setup,
+        defined: Option<&Agent>,
+    ) -> Result<PassedOn, Failure> {
+        let snapshot = self.library.snapshot();
+        let mut passed = PassedOn::default();
+        for name in &dispatch.skills {
+            let offered = |offer: &&Offer| offer.tool == *name || offer.spec.name == *name;
+            let offer = parent.tools.iter().find(offered).cloned();
+            if let Some(offer) = offer.or_else(|| self.off_the_shelf(parent, name)) {
+                if let Some(agent) = defined
+                    && agent.may_use_tool(&offer.tool) == Some(false)
+                {
+                    return Err(not_for(name, &agent.id));
+                }
+                let entry = line(&offer.spec.name, &offer.spec.description);
+                passed.entries.push(entry);
+                passed.tools.push(self.asked_first(&offer, defined));
+                continue;
+            }
+            let in_scope = |id: &str| match &parent.skills {
+                Some(scope) => scope.iter().any(|allowed| allowed == id),
+                None => true,
+            };
+            let found = snapshot.find(name).map(|loaded| &loaded.skill);
+            let Some(skill) = found.filter(|skill| in_scope(skill.id.as_str())) else {
+                return Err(not_permitted(name));
+            };
+            let (id, domain) = (skill.id.as_str(), skill.domain.as_deref());
+            if let Some(agent) = defined
+                && agent.skills.is_some()
+                && !agent.may_use_skill(id, domain)
+            {
+                return Err(not_for(name, &agent.id));
+            }
+            passed.entries.push(line(id, &skill.description));
+            passed.skills.push(id.to_owned());
+        }
+        Ok(passed)
+    }
+
+    /// Returns the tools that call commands, as the dispatching agent has them.
+    fn command_tools(&self, parent: &Setup) -> Result<Vec<Offer>, Failure> {
+        let mut tools = Vec::new();
+        for name in FOR_COMMANDS {
+            match parent.tools.iter().find(|offer| offer.tool == name) {
+                Some(offer) => tools.push(offer.clone()),
+                None => {
+                    let approve = self.options.approve.as_slice();
+                    tools.extend(offers::exactly(&self.router, &[name.to_owned()], approve)?);
+                }
+            }
+        }
+        Ok(tools)
     }
 
     /// Returns a tool that the dispatching agent may use but was not offered yet.

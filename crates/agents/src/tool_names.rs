@@ -1,18 +1,130 @@
-//! Names of the tools through which agents use skills and other agents.
+//! deft's own tools: their names and effects. Code decides on these enums, never on the names.
+//!
+//! Not here: descriptions and arguments of the tools, and built-in tools that need no engine.
 
-/// Runs a skill and returns its outputs (S3.25).
-pub const SKILL_RUN: &str = "skill_run";
-/// Loads the text of a skill (S4.11).
-pub const SKILL: &str = "skill";
-/// Shows domains and pages (S2.24 to S2.27).
-pub const GET_SKILL: &str = "get_skill";
-/// The older way to run a command (S2.50).
-pub const USE_SKILL: &str = "use_skill";
-/// Dispatches an agent (S2.59).
-pub const DISPATCH_AGENT: &str = "dispatch_agent";
+use deft_model::Effects;
 
-/// The names of all these tools.
-pub const AGENT_TOOLS: [&str; 5] = [SKILL_RUN, SKILL, GET_SKILL, USE_SKILL, DISPATCH_AGENT];
+/// Defines an enum of tools with the name and the effects of each.
+macro_rules! tools {
+    (
+        $(#[$meta:meta])*
+        $enum:ident { $( $(#[$doc:meta])* $tool:ident = $name:literal, $effects:ident; )+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $enum { $( $(#[$doc])* $tool ),+ }
+
+        impl $enum {
+            /// All of these tools.
+            pub const ALL: &[Self] = &[$( Self::$tool ),+];
+
+            /// Returns the tool with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|tool| tool.name() == name)
+            }
+
+            /// Returns the name.
+            pub const fn name(self) -> &'static str {
+                match self { $( Self::$tool => $name ),+ }
+            }
+
+            /// Returns whether a call may be repeated.
+            pub const fn effects(self) -> Effects {
+                match self { $( Self::$tool => Effects::$effects ),+ }
+            }
+        }
+    };
+}
+
+tools! {
+    /// A tool through which agents use skills and other agents.
+    AgentTool {
+        /// Runs a skill and returns its outputs (S3.25). The key of the call is the key of the run, which never
+        /// runs twice.
+        SkillRun = "skill_run", Idempotent;
+        /// Loads the text of a skill (S4.11).
+        Skill = "skill", None;
+        /// Shows domains and pages (S2.24 to S2.27).
+        GetSkill = "get_skill", None;
+        /// The older way to run a command (S2.50).
+        UseSkill = "use_skill", Idempotent;
+        /// Dispatches an agent (S2.59).
+        DispatchAgent = "dispatch_agent", Once;
+    }
+}
+
+tools! {
+    /// A tool that stores skills or queues jobs.
+    RecordTool {
+        /// Stores a skill.
+        StoreSkill = "memory_store_skill", Once;
+        /// Changes a skill.
+        UpdateSkill = "memory_update_skill", Idempotent;
+        /// Lists skills.
+        ListSkills = "memory_list_skills", None;
+        /// Shows a skill.
+        GetSkill = "memory_get_skill", None;
+        /// Deletes a skill.
+        DeleteSkill = "memory_delete_skill", Idempotent;
+        /// Queues a job.
+        QueueTask = "queue_task", Once;
+        /// Shows a job.
+        GetJobStatus = "get_job_status", None;
+    }
+}
+
+tools! {
+    /// A tool that reads conversations or maintains facts (S0.83).
+    MemoryTool {
+        /// Lists conversations.
+        ConversationList = "conversation_list", None;
+        /// Returns the messages of a conversation.
+        ConversationRead = "conversation_read", None;
+        /// Saves a fact.
+        FactSave = "fact_save", Idempotent;
+        /// Lists facts.
+        FactList = "fact_list", None;
+        /// Deletes a fact.
+        FactDelete = "fact_delete", Idempotent;
+    }
+}
+
+/// Name of [`AgentTool::SkillRun`].
+pub const SKILL_RUN: &str = AgentTool::SkillRun.name();
+/// Name of [`AgentTool::Skill`].
+pub const SKILL: &str = AgentTool::Skill.name();
+/// Name of [`AgentTool::GetSkill`].
+pub const GET_SKILL: &str = AgentTool::GetSkill.name();
+/// Name of [`AgentTool::UseSkill`].
+pub const USE_SKILL: &str = AgentTool::UseSkill.name();
+/// Name of [`AgentTool::DispatchAgent`].
+pub const DISPATCH_AGENT: &str = AgentTool::DispatchAgent.name();
 
 /// Tools that call commands; a model in command mode does not need them.
 pub(crate) const FOR_COMMANDS: [&str; 2] = [USE_SKILL, GET_SKILL];
+
+impl RecordTool {
+    /// Whether it stores a skill permanently.
+    pub fn stores_skill(self) -> bool {
+        match self {
+            Self::StoreSkill | Self::UpdateSkill => true,
+            Self::ListSkills
+            | Self::GetSkill
+            | Self::DeleteSkill
+            | Self::QueueTask
+            | Self::GetJobStatus => false,
+        }
+    }
+
+    /// Whether it stores a schedule or queues a job.
+    pub(crate) fn schedules(self) -> bool {
+        self.stores_skill() || self == Self::QueueTask
+    }
+}
+
+/// Whether a tool is one of deft's own.
+pub fn is_own_tool(name: &str) -> bool {
+    AgentTool::from_name(name).is_some()
+        || RecordTool::from_name(name).is_some()
+        || MemoryTool::from_name(name).is_some()
+}

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::drive::{DriveOutcome, Driver, RouterFacts};
 use crate::engine::Inner;
-use crate::event_json::encode as encode_event;
+use crate::event_json::{encode as encode_event, encode_all};
 use crate::fire::{Admission, Fire};
 use crate::question::{approval, question};
 use crate::record::Journal;
@@ -140,8 +140,12 @@ impl Engine {
         inner.learn_tools(&pinned).await;
         let draft = inner.draft(&fire, pinned, inputs.clone(), attention);
         let mut draft = draft.await;
-        let then = std::mem::take(&mut draft.then);
-        let (batch, events) = draft.journal.take(then);
+        let (events, writes) = draft.journal.take();
+        let batch = Batch {
+            events: encode_all(&events),
+            writes,
+            then: std::mem::take(&mut draft.then),
+        };
         let claim = inner.first_claim(batch);
         let mut new = inner.new_run(&fire, &draft.pinned, &inputs, draft.id.clone(), Some(claim));
         new.aside = inner.prepared_event(&fire, &draft.nonce);

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use deft_base::{read_or_log, read_stored};
 use deft_library::grants::StepOperation;
 use deft_model::Object;
-use deft_store::{ApprovalRow, Decision, DecisionResult, Grant, Store};
+use deft_store::{ApprovalRow, Decision, DecisionResult, Grant};
 use deft_workflow::{Answer, Operation, Path};
-use jiff::Timestamp;
 
 use crate::answerer::Answerer;
 use crate::attention::{Attention, Response};
@@ -16,13 +15,16 @@ use crate::grant_request::GrantRequest;
 use crate::question::Question;
 use crate::{Engine, Error};
 
-/// Parses a stored answer; an unknown word means no.
-pub(crate) fn answer(word: &str) -> Answer {
-    match word {
-        "yes" => Answer::Yes,
-        "skip" => Answer::Skip,
-        _ => Answer::No,
-    }
+/// Returns the stored answer to a question and who gave it; `None` without an answer.
+fn stored_answer(row: ApprovalRow) -> Result<Option<(Answer, String)>, Error> {
+    let Some(decision) = row.decision else {
+        return Ok(None);
+    };
+    let answer = Answer::from_word(&decision.answer).ok_or_else(|| Error::Unreadable {
+        what: format!("the answer to approval `{}`", row.asked.id),
+        why: format!("unknown answer `{}`", decision.answer),
+    })?;
+    Ok(Some((answer, decision.by)))
 }
 
 /// Asks the person at the terminal a question that is stored already.
@@ -52,28 +54,6 @@ fn stored_operation(row: &ApprovalRow) -> Result<Operation, Error> {
     })
 }
 
-/// Stores an answer. Returns the answer that counts, which is the first one.
-pub(crate) async fn decide(
-    store: &Arc<dyn Store>,
-    approval: &str,
-    given: Answer,
-    by: &str,
-    at: Timestamp,
-) -> Result<(Answer, String), Error> {
-    let decision = Decision {
-        answer: given.word().to_owned(),
-        by: by.to_owned(),
-        at,
-    };
-    Ok(match store.decide(approval, decision).await? {
-        DecisionResult::Already(row) => match row.decision {
-            Some(first) => (answer(&first.answer), first.by),
-            None => (given, by.to_owned()),
-        },
-        DecisionResult::Accepted(_) | DecisionResult::Unknown => (given, by.to_owned()),
-    })
-}
-
 /// Looks for an answer: a stored one, a grant, `--yes`, or the person at the terminal. `None` if a person
 /// must answer later.
 pub(crate) async fn find_answer(
@@ -86,9 +66,10 @@ pub(crate) async fn find_answer(
     let store = &engine.parts.store;
     let known = store.approval(&question.approval).await;
     let known = read_or_log(known, "the stored answer to a question")?;
-    let decided = known.and_then(|row| row.decision);
-    if let Some(decision) = decided {
-        return Some((answer(&decision.answer), decision.by));
+    let decided = known.map_or(Ok(None), stored_answer);
+    let decided = read_or_log(decided, "the stored answer to a question")?;
+    if decided.is_some() {
+        return decided;
     }
     let (response, by) = match find_grant(engine, skill, revision, question).await {
         Some(grant) => (Answer::Yes.into(), grant.to_string()),
@@ -101,14 +82,28 @@ pub(crate) async fn find_answer(
             (None, None) => return None,
         },
     };
-    let (answer, now) = (response.answer, engine.now());
-    let decided = decide(store, &question.approval, answer, &by, now).await;
-    let decided = read_or_log(decided, "the first answer to a question").unwrap_or((answer, by));
-    if response.always && decided.0 == Answer::Yes {
-        let place = (skill, revision);
-        engine.remember_answer(place, question, &decided.1).await;
+    let Response { answer, always } = response;
+    let grant = (always && answer == Answer::Yes).then(|| {
+        let request = GrantRequest {
+            skill,
+            revision,
+            path: &question.path,
+            message: &question.message,
+            operation: &question.operation,
+            by: &by,
+        };
+        request.grant(None, engine.now())
+    });
+    // Without a grant the call itself is approved; only the next one is asked about again.
+    let grant = read_or_log(grant.transpose(), "the standing approval of an answer").flatten();
+    let decided = engine.decide(&question.approval, answer, &by, grant).await;
+    match read_or_log(decided, "the first answer to a question") {
+        Some(DecisionResult::Already(first)) => {
+            read_or_log(stored_answer(first), "the first answer to a question")?
+                .or(Some((answer, by)))
+        }
+        Some(DecisionResult::Accepted(_) | DecisionResult::Unknown) | None => Some((answer, by)),
     }
-    Some(decided)
 }
 
 /// Returns the grant that covers the question; `None` if no grant does.
@@ -151,27 +146,26 @@ pub enum AnswerReceipt {
 }
 
 impl Inner {
-    /// Stores a grant for a yes that covers later calls: all calls of the tool in the question, or the same
-    /// operation of the same revision.
-    async fn remember_answer(&self, place: (&str, &str), question: &Question, by: &str) {
-        let kept = async {
-            let grant = GrantRequest {
-                skill: place.0,
-                revision: place.1,
-                path: &question.path,
-                message: &question.message,
-                operation: &question.operation,
-                by,
-            };
-            let grant = grant.grant(None, self.now())?;
-            self.parts.store.grant(grant).await?;
-            self.agents.read_grants().await
+    /// Stores an answer, with the grant for later calls if the answer is the first one.
+    async fn decide(
+        &self,
+        approval: &str,
+        answer: Answer,
+        by: &str,
+        grant: Option<Grant>,
+    ) -> Result<DecisionResult, Error> {
+        let decision = Decision {
+            answer: answer.word().to_owned(),
+            by: by.to_owned(),
+            at: self.now(),
         };
-        // The call itself is approved; only the next one is asked about again.
-        if let Err(error) = kept.await {
-            let approval = &question.approval;
-            tracing::warn!(%error, approval, "a standing approval could not be stored");
+        let grants = grant.is_some();
+        let store = &self.parts.store;
+        let decided = store.decide_with(approval, decision, grant).await?;
+        if grants {
+            self.agents.read_grants_again().await;
         }
+        Ok(decided)
     }
 }
 
@@ -209,23 +203,12 @@ impl Engine {
         by: &str,
         grant: Option<Grant>,
     ) -> Result<AnswerReceipt, Error> {
-        let at = self.inner.now();
-        let decision = Decision {
-            answer: given.word().to_owned(),
-            by: by.to_owned(),
-            at,
-        };
-        let decided = self.store().decide(&row.asked.id, decision).await?;
-        let accepted = match decided {
-            DecisionResult::Accepted(row) => row,
-            DecisionResult::Already(row) => return Ok(AnswerReceipt::Already(row)),
-            DecisionResult::Unknown => return Ok(AnswerReceipt::Gone),
-        };
-        if let Some(grant) = grant {
-            self.store().grant(grant).await?;
-            self.inner.agents.read_grants().await?;
-        }
-        Ok(AnswerReceipt::Accepted(accepted))
+        let decided = self.inner.decide(&row.asked.id, given, by, grant).await?;
+        Ok(match decided {
+            DecisionResult::Accepted(row) => AnswerReceipt::Accepted(row),
+            DecisionResult::Already(row) => AnswerReceipt::Already(row),
+            DecisionResult::Unknown => AnswerReceipt::Gone,
+        })
     }
 
     fn grant(&self, row: &ApprovalRow, by: &str, like: Option<&Object>) -> Result<Grant, Error> {

@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deft_base::run_inputs;
-use deft_model::{Failure, FailureClass, Outcome, RunId, RunOrigin, RunStatus};
-use deft_store::{Batch, CancelState, Claim, ClaimedRun, Finish, Lease, RunRow, RunState};
-use deft_workflow::{Ask, Call, Event, Machine, Next, Path, Plan, RunPreparation, RunStart};
+use deft_model::{Failure, FailureClass, RunId, RunOrigin, RunStatus};
+use deft_store::{CancelState, Claim, ClaimedRun, RunRow};
+use deft_workflow::{
+    Ask, Call, Divergence, Event, Machine, Next, Path, Plan, RunPreparation, RunStart,
+};
 use jiff::Timestamp;
 
 use crate::drive::{DriveOutcome, Driver};
 use crate::engine::Inner;
 use crate::event_json::{decode_events, encode};
 use crate::secrets::{RunSecrets, taken_over};
-use crate::{Attention, Engine, Error, JOB_SKILL, admit, finish};
+use crate::{Attention, Engine, Error, admit, finish};
 
-/// How often a run that waits for its turn is checked.
+/// How often the store is checked for changes while a run waits for its turn.
 const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Engine {
@@ -65,6 +67,8 @@ impl Engine {
         attention: Attention,
     ) -> Result<(), Error> {
         loop {
+            let bell = self.inner.base.bells().runs.notified();
+            let version = self.store().version().await?;
             if let Some(claimed) = self.claim(Some(run.clone())).await? {
                 self.drive_claimed(claimed, attention).await?;
                 return Ok(());
@@ -73,9 +77,23 @@ impl Engine {
             if self.store().run(run).await?.is_none_or(over) {
                 return Ok(());
             }
+            tokio::select! {
+                () = bell => {}
+                changed = self.wait_for_change(version) => changed?,
+            }
+        }
+    }
+
+    /// Waits until the store has another version. Reading the version needs no transaction, but a claim locks
+    /// the database.
+    async fn wait_for_change(&self, version: u64) -> Result<(), Error> {
+        loop {
             let later = self.inner.now().saturating_add(TURN_POLL_INTERVAL);
             let later = later.unwrap_or(Timestamp::MAX);
             self.inner.parts.clock.sleep_until(later).await;
+            if self.store().version().await? != version {
+                return Ok(());
+            }
         }
     }
 
@@ -85,47 +103,19 @@ impl Engine {
         claimed: ClaimedRun,
         attention: Attention,
     ) -> Result<DriveOutcome, Error> {
-        let (lease, run) = (claimed.lease.clone(), claimed.run.clone());
-        match self.drive_from(claimed, attention).await {
-            Err(
-                error @ (Error::Replay { .. }
-                | Error::RevisionLost { .. }
-                | Error::Unreadable { .. }),
-            ) => {
-                self.give_up(&run, &lease, &error).await?;
-                Ok(DriveOutcome::GivenUp)
-            }
-            other => other,
+        let (lease, skill) = (claimed.lease.clone(), claimed.run.skill.clone());
+        match self.load_driver(claimed, attention).await {
+            Ok((driver, begun)) => driver.drive(begun).await,
+            Err(error) => self.inner.handle_driver_error(&skill, &lease, error).await,
         }
     }
 
-    /// Ends a run that cannot be replayed as interrupted, with the reason; it must not stay leased by a
-    /// process that cannot drive it.
-    async fn give_up(&self, run: &RunRow, lease: &Lease, error: &Error) -> Result<(), Error> {
-        let at = self.inner.now();
-        let failure = Failure::new(FailureClass::Interrupted, error.to_string());
-        let finish = Finish {
-            outcome: Outcome::Interrupted,
-            outputs: None,
-            error: serde_json::to_string(&failure).ok(),
-            aftermath: None,
-            at,
-        };
-        let fact = finish::error_fact(run, JOB_SKILL, &failure.message, at);
-        let batch = Batch {
-            writes: fact.into_iter().collect(),
-            then: RunState::Finish(finish),
-            ..Batch::default()
-        };
-        self.store().append(lease, batch).await?;
-        Ok(())
-    }
-
-    async fn drive_from(
+    /// Returns a driver for a run, and the actions that an earlier driver began.
+    async fn load_driver(
         &self,
         claimed: ClaimedRun,
         attention: Attention,
-    ) -> Result<DriveOutcome, Error> {
+    ) -> Result<(Driver, Vec<Ask>), Error> {
         let inner = &self.inner;
         let pinned = inner
             .library
@@ -136,62 +126,44 @@ impl Engine {
         }
         let events = decode_events(&claimed.run.id, &claimed.events)?;
         let nested = inner.nested_plans(&claimed.run.skill, &events).await?;
-        let nested_secrets: Vec<String> = nested
-            .values()
-            .flat_map(|plan| plan.secrets().to_vec())
-            .collect();
-        let replay = |why: String| Error::Replay {
-            run: claimed.run.id.to_string(),
-            why,
+        let mut names = pinned.plan.secrets().to_vec();
+        names.extend(nested.values().flat_map(|plan| plan.secrets().to_vec()));
+        let mut replayed = ReplayedRun {
+            machine: Machine::replay(
+                Arc::clone(&pinned.plan),
+                inner.rules(),
+                nested,
+                events.iter().map(|(at, event)| (*at, event)),
+            )
+            .map_err(|diverged| replay_error(&claimed.run.id, &diverged))?,
+            at: inner.now(),
+            added: Vec::new(),
         };
-        let mut machine = Machine::replay(
-            Arc::clone(&pinned.plan),
-            inner.rules(),
-            nested,
-            events.iter().map(|(at, event)| (*at, event)),
-        )
-        .map_err(|diverged| replay(diverged.to_string()))?;
-        let now = inner.now();
-        let mut recorded = Vec::new();
-        let nonce = inner.begin_if_new(&mut machine, &claimed, &events, &mut recorded)?;
+        let nonce = inner.begin_if_new(&mut replayed, &claimed, &events)?;
         let interrupted_at = interrupted_at(&claimed, &events);
         if let Some(interrupted_at) = interrupted_at {
-            let recovered = Event::Recovered { interrupted_at };
-            machine
-                .apply(now, &recovered)
-                .map_err(|diverged| replay(diverged.to_string()))?;
-            recorded.push(recovered);
+            replayed.add(&claimed.run.id, Event::Recovered { interrupted_at })?;
         }
-        let mut names = pinned.plan.secrets().to_vec();
-        names.extend(nested_secrets);
-        let all = events.iter().map(|(_, event)| event).chain(&recorded);
-        names.extend(taken_over(all, &nonce));
+        let all = events.iter().map(|(_, event)| event);
+        names.extend(taken_over(all.chain(&replayed.added), &nonce));
         let secrets = RunSecrets::resolve(&names, &nonce, &inner.parts.secrets).await;
         let secrets = match secrets {
             Ok(secrets) => Arc::new(secrets),
             Err(failure) => {
-                let stopped = Event::Stopped { failure };
-                machine
-                    .apply(now, &stopped)
-                    .map_err(|d| replay(d.to_string()))?;
-                recorded.push(stopped);
+                replayed.add(&claimed.run.id, Event::Stopped { failure })?;
                 Arc::new(RunSecrets::none())
             }
         };
         if let Some(by) = &claimed.run.cancel_by {
             let failure = Failure::new(FailureClass::Cancelled, format!("stopped by {by}"));
-            let stopped = Event::Stopped { failure };
-            machine
-                .apply(now, &stopped)
-                .map_err(|diverged| replay(diverged.to_string()))?;
-            recorded.push(stopped);
+            replayed.add(&claimed.run.id, Event::Stopped { failure })?;
         }
         let agents = Box::pin(inner.agents.replay(&claimed.run, &events)).await?;
         inner.learn_offers(&agents).await;
-        let blocked = blocked_waits(&events);
-        let again = cut_off(&mut machine, now, &blocked, &mut recorded);
+        let begun = replayed.cut_off(&blocked_waits(&events));
+        let ReplayedRun { machine, at, added } = replayed;
         let tools_deadline = inner.tools_deadline(&pinned, &claimed.run);
-        let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(now));
+        let deadline = inner.deadline(&pinned, clock_start(&events).unwrap_or(at));
         let mut driver = Driver::new(
             inner,
             claimed.run,
@@ -202,14 +174,67 @@ impl Engine {
         )
         .with_deadline(deadline)
         .with_agents(agents)
-        .with_tools_deadline(tools_deadline);
+        .with_tools_deadline(tools_deadline)
+        .with_recovery(interrupted_at.is_some());
         tracing::debug!(run = %driver.run(), "driving");
-        driver.record_applied(now, recorded);
-        if interrupted_at.is_some() {
-            // Before the first turn, which would store the open question of an agent a second time.
-            driver.store_recorded().await?;
+        driver.record_applied(at, added);
+        Ok((driver, begun))
+    }
+}
+
+/// A run whose journal is replayed, and the events that are added to it before it is driven.
+struct ReplayedRun {
+    machine: Machine,
+    /// The time of the added events.
+    at: Timestamp,
+    added: Vec<Event>,
+}
+
+impl ReplayedRun {
+    fn add(&mut self, run: &RunId, event: Event) -> Result<(), Error> {
+        let applied = self.machine.apply(self.at, &event);
+        applied.map_err(|diverged| replay_error(run, &diverged))?;
+        self.added.push(event);
+        Ok(())
+    }
+
+    /// Adds an event that the machine made itself. If it rejects the event, nothing is added.
+    fn add_own(&mut self, event: Event) {
+        if self.machine.apply(self.at, &event).is_ok() {
+            self.added.push(event);
         }
-        driver.drive(again).await
+    }
+
+    /// Resolves work that an earlier driver started: calls end as interrupted; waits, questions and agents
+    /// are returned to be continued.
+    fn cut_off(&mut self, blocked: &HashSet<Path>) -> Vec<Ask> {
+        let mut again = Vec::new();
+        for action in self.machine.asks_in_flight() {
+            match action {
+                // The machine of the agent knows which of its requests were in flight.
+                Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
+                    again.push(action);
+                }
+                Ask::Call { path, attempt, .. } => {
+                    let event = self.machine.interruption_event(&path, attempt, self.at);
+                    self.add_own(event);
+                }
+                // A run that waits for a tool is claimed when the tool may be back.
+                Ask::Sleep { path, .. } if blocked.contains(&path) => {
+                    self.add_own(Event::Woken { path });
+                }
+                // Heal rules are made to be repeated; sleeps and questions have no effects.
+                Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => again.push(action),
+            }
+        }
+        again
+    }
+}
+
+fn replay_error(run: &RunId, diverged: &Divergence) -> Error {
+    Error::Replay {
+        run: run.to_string(),
+        why: diverged.to_string(),
     }
 }
 
@@ -241,41 +266,6 @@ fn clock_start(events: &[(Timestamp, Event)]) -> Option<Timestamp> {
         }
         starts(event).then_some(*at)
     })
-}
-
-/// Resolves work that an earlier driver started: calls end as interrupted; waits, questions and agents are
-/// returned to be continued.
-fn cut_off(
-    machine: &mut Machine,
-    now: Timestamp,
-    blocked: &HashSet<Path>,
-    recorded: &mut Vec<Event>,
-) -> Vec<Ask> {
-    let mut again = Vec::new();
-    for action in machine.asks_in_flight() {
-        match action {
-            // The machine of the agent knows which of its requests were in flight.
-            Ask::Call { ref call, .. } if matches!(**call, Call::Agent { .. }) => {
-                again.push(action);
-            }
-            Ask::Call { path, attempt, .. } => {
-                let event = machine.interruption_event(&path, attempt, now);
-                if machine.apply(now, &event).is_ok() {
-                    recorded.push(event);
-                }
-            }
-            // A run that waits for a tool is claimed when the tool may be back.
-            Ask::Sleep { path, .. } if blocked.contains(&path) => {
-                let event = Event::Woken { path };
-                if machine.apply(now, &event).is_ok() {
-                    recorded.push(event);
-                }
-            }
-            // Heal rules are made to be repeated; sleeps and questions have no effects.
-            Ask::Heal { .. } | Ask::Sleep { .. } | Ask::Question { .. } => again.push(action),
-        }
-    }
-    again
 }
 
 /// Returns the steps that wait for something that was missing.
@@ -332,10 +322,9 @@ impl Inner {
     /// Starts a run that was only admitted so far. Returns the nonce of its secrets.
     fn begin_if_new(
         &self,
-        machine: &mut Machine,
+        replayed: &mut ReplayedRun,
         claimed: &ClaimedRun,
         events: &[(Timestamp, Event)],
-        recorded: &mut Vec<Event>,
     ) -> Result<String, Error> {
         let mut prepared = None;
         for (_, event) in events {
@@ -367,9 +356,7 @@ impl Inner {
         });
         for event in std::iter::once(started).chain(prepared.reused) {
             // A fresh machine accepts its own start, and reused steps of the same revision.
-            if machine.apply(self.now(), &event).is_ok() {
-                recorded.push(event);
-            }
+            replayed.add_own(event);
         }
         Ok(prepared.nonce)
     }

@@ -23,7 +23,7 @@ use crate::engine::{Inner, Stop};
 use crate::finish::EndedRun;
 use crate::perform::{ActionResult, Performer, Request};
 use crate::question::{Question, approval, question};
-use crate::record::{Journal, is_passing};
+use crate::record::Journal;
 use crate::secrets::RunSecrets;
 use crate::{Error, finish};
 
@@ -36,7 +36,7 @@ pub enum DriveOutcome {
     Finished(Box<RunRow>),
     /// It waits, and no process holds its lease.
     Parked,
-    /// Its journal cannot be replayed; it has ended with the reason.
+    /// Its driver failed; it has ended as interrupted, with the reason.
     GivenUp,
 }
 
@@ -84,6 +84,8 @@ pub(crate) struct Driver {
     skill: Option<Arc<SkillRow>>,
     /// The permit of the pool, held while the run does work.
     permit: Option<OwnedSemaphorePermit>,
+    /// Whether an earlier driver of the run disappeared.
+    is_recovered: bool,
 }
 
 /// Facts for the interpreter, from the router and from the rights of agents.
@@ -117,6 +119,7 @@ impl Driver {
             blocked_by: None,
             skill: None,
             permit: None,
+            is_recovered: false,
             run,
             lease,
             machine,
@@ -155,6 +158,12 @@ impl Driver {
         self
     }
 
+    /// Sets whether an earlier driver of the run disappeared.
+    pub(crate) fn with_recovery(mut self, is_recovered: bool) -> Self {
+        self.is_recovered = is_recovered;
+        self
+    }
+
     /// Sets the row of the skill, so that the end of the run need not read it.
     pub(crate) fn with_skill_row(mut self, skill: Option<Arc<SkillRow>>) -> Self {
         self.skill = skill;
@@ -172,11 +181,6 @@ impl Driver {
         self.journal.extend(at, events);
     }
 
-    /// Stores the recorded events without waiting for the next batch.
-    pub(crate) async fn store_recorded(&mut self) -> Result<(), Error> {
-        self.commit(RunState::Continue).await
-    }
-
     /// Drives the run to its end, or to a wait that is long enough to park it.
     ///
     /// `begun` are actions whose intent is stored already.
@@ -188,20 +192,24 @@ impl Driver {
         // The driver stops here, so calls in flight are cancelled.
         self.performer.halt.cancel();
         self.engine.unregister(&self.run.id);
-        if let Err(Error::Store(error)) = &result
-            && is_passing(error)
-        {
-            self.engine.give_back(self.lease.clone()).await;
-        }
-        Ok(match result? {
-            DriverLoopEnd::Ended(finish, usage) => {
-                DriveOutcome::Finished(Box::new(finish::ended_row(self.run, finish, usage)))
+        match result {
+            Ok(DriverLoopEnd::Ended(finish, usage)) => {
+                let row = finish::ended_row(self.run, finish, usage);
+                Ok(DriveOutcome::Finished(Box::new(row)))
             }
-            DriverLoopEnd::Parked => DriveOutcome::Parked,
-        })
+            Ok(DriverLoopEnd::Parked) => Ok(DriveOutcome::Parked),
+            Err(error) => {
+                let (engine, skill) = (&self.engine, &self.run.skill);
+                engine.handle_driver_error(skill, &self.lease, error).await
+            }
+        }
     }
 
     async fn run_loop(&mut self, mut actions: Vec<Ask>) -> Result<DriverLoopEnd, Error> {
+        if self.is_recovered {
+            // Before the first turn, which would store the open question of an agent a second time.
+            self.commit(RunState::Continue).await?;
+        }
         loop {
             let now = self.engine.now();
             let facts = RouterFacts(&self.engine);
@@ -304,24 +312,17 @@ impl Driver {
         performer.halt = self.performer.halt.child_token();
         let halt = performer.halt.clone();
         self.cancel_tokens.insert(path(&action).clone(), halt);
-        let action = match action {
-            Ask::Call {
-                path,
-                attempt,
-                call,
-                timeout,
-                ..
-            } if matches!(*call, Call::Agent { .. }) => {
-                let Call::Agent { instructions } = &*call else {
-                    return;
-                };
-                return self.begin_agent(path, attempt, instructions.clone(), timeout);
-            }
-            other @ (Ask::Call { .. }
-            | Ask::Heal { .. }
-            | Ask::Sleep { .. }
-            | Ask::Question { .. }) => other,
-        };
+        if let Ask::Call {
+            path,
+            attempt,
+            call,
+            timeout,
+            ..
+        } = &action
+            && let Call::Agent { instructions } = &**call
+        {
+            return self.begin_agent(path.clone(), *attempt, instructions.clone(), *timeout);
+        }
         let task = match action {
             Ask::Call {
                 path,

@@ -259,8 +259,7 @@ impl Engine {
             .filter(|owner| self.inner.owner.is_dead(owner));
         match orphan {
             Some(owner) => {
-                let now = self.inner.now();
-                self.store().release(vec![owner], now).await?;
+                self.release_dead(owner).await?;
                 self.close_orphan(run, by).await
             }
             None => Ok(state),

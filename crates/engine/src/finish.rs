@@ -9,8 +9,7 @@ use deft_model::{Cause, ExhaustedAction, Failure, FailureClass, Outcome, RunId, 
 use deft_outbox::{Kind, Notice};
 use deft_schedule::LATE;
 use deft_store::{
-    AppendResult, Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange, SkillRow,
-    SkillUpdate, Write,
+    Batch, Finish, Lease, NewFact, RunRow, RunState, SkillChange, SkillRow, SkillUpdate, Write,
 };
 use deft_workflow::{Event, Machine, Recovery, RunEnd, RunError};
 use jiff::Timestamp;
@@ -135,57 +134,48 @@ impl Inner {
             .library
             .find_pinned(&ending.run.skill, &ending.run.revision)
             .await?;
-        let (mut batch, events) = journal.take(RunState::Continue);
+        let (events, mut own) = journal.take();
+        let (id, skill) = (&ending.run.id, &ending.run.skill);
         if ending.finished.outcome != Outcome::Success {
             let why = summary(ending.finished);
             let name = &pinned.skill.name;
-            batch
-                .writes
-                .extend(error_fact(ending.run, name, &why, ending.at));
+            own.extend(error_fact(skill, id, name, &why, ending.at));
         }
-        let answer = reply::answer(ending.run, ending.finished, ending.at)?;
-        let answers = answer.is_some();
-        batch.writes.extend(answer);
-        batch.writes.extend(unwatched_failure(ending));
-        let own = batch.writes.clone();
+        own.extend(reply::answer(ending.run, ending.finished, ending.at)?);
+        own.extend(unwatched_failure(ending));
         let mut known = ending.skill.cloned();
         loop {
-            let stored = row(ending.finished, ending.at);
-            let mut finish = stored.clone();
-            if let Some((skill, change, notices)) = self
+            let mut stored = row(ending.finished, ending.at);
+            let mut notices = Vec::new();
+            if let Some((skill, change, after)) = self
                 .decide_skill_update(ending, &pinned, known.take())
                 .await?
             {
-                finish.aftermath = Some(Box::new(SkillUpdate {
+                stored.aftermath = Some(Box::new(SkillUpdate {
                     id: skill.id,
                     version: skill.version,
                     change,
                 }));
-                batch.writes.extend(notices);
+                notices = after;
             }
-            let after = finish.aftermath.as_ref();
-            let moves = after.is_some_and(|after| after.change.timeline.is_some());
-            let tells = answers || batch.writes.len() > own.len();
-            let has_notice = has_notice(&batch.writes);
-            batch.then = RunState::Finish(finish);
-            match self.append(ending.lease, batch).await {
-                Ok(AppendResult {
-                    first_seq, usage, ..
-                }) => {
-                    let (id, skill) = (&ending.run.id, &ending.run.skill);
+            let batch = || Batch {
+                events: encode_all(&events),
+                writes: own.iter().chain(&notices).cloned().collect(),
+                then: RunState::Finish(stored.clone()),
+            };
+            let store = &self.parts.store;
+            match self.retry(id, || store.append(ending.lease, batch())).await {
+                Ok(appended) => {
+                    let has_notice = has_notice(&own) || has_notice(&notices);
                     journal.keep(&events, has_notice);
-                    self.publish_all(id, skill, first_seq, events);
-                    self.ring_after(moves, tells);
-                    return Ok((stored, usage));
+                    self.publish_all(id, skill, appended.first_seq, events);
+                    let after = stored.aftermath.as_ref();
+                    let moves = after.is_some_and(|after| after.change.timeline.is_some());
+                    self.ring_after(moves, has_notice);
+                    return Ok((stored, appended.usage));
                 }
                 // Only a change of the skill can come in between; then the effects are decided again.
-                Err(Error::Store(deft_store::Error::Changed { .. })) => {
-                    batch = Batch {
-                        events: encode_all(&events),
-                        writes: own.clone(),
-                        then: RunState::Continue,
-                    };
-                }
+                Err(Error::Store(deft_store::Error::Changed { .. })) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -193,18 +183,14 @@ impl Inner {
 
     /// Wakes the loops that may have work after the end of a run: queued runs, notices, and the slots of its
     /// skill.
-    fn ring_after(&self, moves: bool, tells: bool) {
+    fn ring_after(&self, moves: bool, has_notice: bool) {
         self.base.bells().runs.notify_waiters();
-        if tells {
+        if has_notice {
             self.base.bells().messages.notify_waiters();
         }
         if moves {
             self.base.bells().schedules.notify_waiters();
         }
-    }
-
-    async fn append(&self, lease: &Lease, batch: Batch) -> Result<AppendResult, Error> {
-        Ok(self.parts.store.append(lease, batch).await?)
     }
 
     /// Decides the effects of the end of a run on its skill; `None` if the store has no row of the skill.
@@ -297,7 +283,8 @@ impl Inner {
             .and_then(|failure| failure.outage.as_deref());
         match (ending.finished.outcome, outage) {
             (Outcome::Success, _) if alerted.is_some() => {
-                let ended = self.incidents.end_for(&row.text.skill, at).await?;
+                let end = || self.incidents.end_for(&row.text.skill, at);
+                let ended = self.retry(&run.id, end).await?;
                 Ok(match ended {
                     None => KnownOutage::Unknown,
                     Some(ended) if ended.notified_elsewhere => KnownOutage::Notified,
@@ -307,8 +294,9 @@ impl Inner {
             (Outcome::Error | Outcome::Blocked | Outcome::Interrupted, Some(outage))
                 if unattended && !aftermath::is_folded(alerted, at) =>
             {
-                let (skill, run) = (&row.text.skill, run.id.as_str());
-                let known = self.incidents.join(outage, skill, run, at).await?;
+                let (skill, name) = (&row.text.skill, run.id.as_str());
+                let join = || self.incidents.join(outage, skill, name, at);
+                let known = self.retry(&run.id, join).await?;
                 Ok(if known {
                     KnownOutage::Notified
                 } else {
@@ -376,15 +364,21 @@ impl Inner {
 }
 
 /// Returns the fact that is stored about a failed job, for callers who look for it later (S0.82).
-pub(crate) fn error_fact(run: &RunRow, name: &str, why: &str, at: Timestamp) -> Option<Write> {
-    if run.skill != JOB_SKILL {
+pub(crate) fn error_fact(
+    skill: &str,
+    run: &RunId,
+    name: &str,
+    why: &str,
+    at: Timestamp,
+) -> Option<Write> {
+    if skill != JOB_SKILL {
         return None;
     }
     Some(Write::Fact(NewFact {
         agent_id: "orchestrator".to_owned(),
         category: "error".to_owned(),
         text: format!("background job `{name}` failed: {why}"),
-        source: Some(run.id.to_string()),
+        source: Some(run.to_string()),
         at,
     }))
 }

@@ -16,6 +16,7 @@ mod attention;
 mod cache;
 mod claim;
 mod drive;
+mod driver_error;
 mod engine;
 mod event_json;
 mod finish;
@@ -52,8 +53,8 @@ pub use agent::{AnswerState, ChatAnswer, NewChatMessage, UnansweredMessage, Undo
 pub use ask::AnswerReceipt;
 pub use attention::{Asker, Attention, DeltaListener, PendingResponse, Response};
 pub use deft_agents::{
-    AGENT_TOOLS, AgentOptions, AgentPause, Agents, Budgets, DayBudget, MEMORY_TOOLS, allows_skill,
-    allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,
+    AgentOptions, AgentPause, Agents, Budgets, DayBudget, allows_skill, allows_tool, approve_skill,
+    forget_skill, is_for_skill, is_own_tool, skill_grant,
 };
 pub use deft_base::{Clock, Error, SystemClock, read_or_log, read_setting};
 pub use deft_library::{
@@ -68,7 +69,7 @@ pub use drive::DriveOutcome;
 pub use engine::{Engine, Parts};
 pub use fire::{Admission, Fire, Parent};
 pub use options::Options;
-pub use own_tools::{is_own_tool, needs_engine, show_own_tools};
+pub use own_tools::{needs_engine, show_own_tools};
 pub use owner::Owner;
 pub use published_event::PublishedEvent;
 pub use question::Question;

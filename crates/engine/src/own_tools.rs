@@ -3,8 +3,9 @@
 
 use std::sync::{Arc, Weak};
 
+use deft_agents::{RecordTool, is_own_tool};
 use deft_library::{NamedSkill, StoredSkill, is_file_removed};
-use deft_model::{Body, DisabledReason, Effects, Failure, FailureClass, Object};
+use deft_model::{Body, DisabledReason, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
 use deft_registry::LoadedSkill;
 use deft_store::{SkillFilter, SkillOrigin, SkillRow};
@@ -25,28 +26,25 @@ impl Engine {
         self.register_agent_tools();
         self.agents().register_memory_tools();
         for schema in tool_schemas() {
-            let Some(effects) = effects(schema.name) else {
+            let Some(tool) = RecordTool::from_name(schema.name) else {
                 continue;
             };
             // `deft-records` repairs and reports wrong arguments.
-            let definition =
-                Definition::new(schema.name, schema.description, effects, schema.input)
-                    .skip_check();
+            let definition = Definition::new(
+                schema.name,
+                schema.description,
+                tool.effects(),
+                schema.input,
+            )
+            .skip_check();
             // The router belongs to the engine, so its tools must not keep the engine alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()
                 .register_fn(definition, move |args: Object, context: Context| {
-                    call(engine.clone(), schema.name, args, context)
+                    call(engine.clone(), tool, args, context)
                 });
         }
     }
-}
-
-/// Whether a tool is one of deft's own.
-pub fn is_own_tool(name: &str) -> bool {
-    effects(name).is_some()
-        || crate::AGENT_TOOLS.contains(&name)
-        || crate::MEMORY_TOOLS.contains(&name)
 }
 
 /// Whether a tool needs the engine: to do its work, or to deliver its notice.
@@ -59,10 +57,15 @@ pub fn show_own_tools(router: &Router) {
     crate::agent::show_agent_tools(router);
     deft_agents::show_memory_tools(router);
     for schema in tool_schemas() {
-        let Some(effects) = effects(schema.name) else {
+        let Some(tool) = RecordTool::from_name(schema.name) else {
             continue;
         };
-        let definition = Definition::new(schema.name, schema.description, effects, schema.input);
+        let definition = Definition::new(
+            schema.name,
+            schema.description,
+            tool.effects(),
+            schema.input,
+        );
         router.register_fn(definition, |_: Object, _: Context| async {
             Err(Failure::new(
                 FailureClass::Other,
@@ -72,19 +75,9 @@ pub fn show_own_tools(router: &Router) {
     }
 }
 
-/// Returns the effects of one of these tools; `None` for other tools.
-fn effects(tool: &str) -> Option<Effects> {
-    match tool {
-        "memory_list_skills" | "memory_get_skill" | "get_job_status" => Some(Effects::None),
-        "memory_update_skill" | "memory_delete_skill" => Some(Effects::Idempotent),
-        "memory_store_skill" | "queue_task" => Some(Effects::Once),
-        _ => None,
-    }
-}
-
 async fn call(
     engine: Weak<Inner>,
-    tool: &'static str,
+    tool: RecordTool,
     args: Object,
     context: Context,
 ) -> Result<Value, Failure> {
@@ -99,14 +92,19 @@ async fn call(
 }
 
 impl Engine {
-    async fn own_tool(&self, tool: &str, args: &Object, context: &Context) -> Result<Value, Error> {
+    async fn own_tool(
+        &self,
+        tool: RecordTool,
+        args: &Object,
+        context: &Context,
+    ) -> Result<Value, Error> {
         let by = context.authority.as_deref();
         match tool {
-            "memory_store_skill" => {
+            RecordTool::StoreSkill => {
                 let stored = self.library().store_skill_as(args, by).await?;
                 Ok(json!(self.stored_result(stored).await?))
             }
-            "memory_update_skill" => {
+            RecordTool::UpdateSkill => {
                 let (target, changes) = split_target(args)?;
                 let stored = self
                     .library()
@@ -114,8 +112,8 @@ impl Engine {
                     .await?;
                 Ok(json!(self.stored_result(stored).await?))
             }
-            "memory_list_skills" => Ok(json!(self.list_result(args).await?)),
-            "memory_get_skill" => {
+            RecordTool::ListSkills => Ok(json!(self.list_result(args).await?)),
+            RecordTool::GetSkill => {
                 let (target, _) = split_target(args)?;
                 let row = match self.inner.library.look_up_target(&target).await? {
                     NamedSkill::Record(row) | NamedSkill::FileMissing(row) => row,
@@ -126,7 +124,7 @@ impl Engine {
                     skill: self.stored_skill(&row).await?,
                 }))
             }
-            "memory_delete_skill" => {
+            RecordTool::DeleteSkill => {
                 let (target, _) = split_target(args)?;
                 let row = self.library().delete_skill_as(&target, by).await?;
                 let skill = &row.text.skill;
@@ -143,11 +141,11 @@ impl Engine {
                     note,
                 }))
             }
-            "queue_task" => {
+            RecordTool::QueueTask => {
                 let run = self.queue_task_as(args, by, origin(context)).await?;
                 Ok(json!(self.job(&run).await?))
             }
-            _ => {
+            RecordTool::GetJobStatus => {
                 let id = args.get("taskId").or_else(|| args.get("task_id"));
                 let id = id.and_then(Value::as_str).unwrap_or_default();
                 let run = self.find_run(id).await?;

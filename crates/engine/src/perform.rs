@@ -28,7 +28,7 @@ use crate::secrets::RunSecrets;
 use crate::trace::RunTrace;
 
 /// Number of bytes that remain of a failure's message when it is too long.
-const MAX_MESSAGE_CHARS: usize = 2000;
+const MAX_MESSAGE_BYTES: usize = 2000;
 
 /// The result of an action.
 pub(crate) enum ActionResult {
@@ -251,7 +251,7 @@ impl Performer {
     /// file for people.
     pub(crate) fn shorten_failure(&self, path: &Path, failure: Failure) -> Failure {
         let (size, limit) = (failure.message.len(), self.engine.options.max_result_bytes);
-        if size <= limit.max(MAX_MESSAGE_CHARS) {
+        if size <= limit.max(MAX_MESSAGE_BYTES) {
             return failure;
         }
         let whole = Value::from(failure.message.as_str()).to_string();
@@ -260,7 +260,7 @@ impl Performer {
             Err(error) => format!("the rest could not be stored: {error}"),
         };
         let mut message = failure.message;
-        message.truncate(message.floor_char_boundary(MAX_MESSAGE_CHARS));
+        message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
         message.push_str(&format!(
             " … (the message has {size} bytes, more than {limit})"
         ));

@@ -37,6 +37,35 @@ const LISTS: [&str; 8] = [
     "calendars",
 ];
 
+/// Words for what tools find, if they say in a text that they found nothing. Singular words are missing: "no
+/// email address is configured" is an error.
+const THINGS: [&str; 19] = [
+    "appointments",
+    "calendars",
+    "changes",
+    "conversations",
+    "data",
+    "emails",
+    "entries",
+    "events",
+    "items",
+    "mails",
+    "matches",
+    "meetings",
+    "messages",
+    "notifications",
+    "records",
+    "results",
+    "tasks",
+    "threads",
+    "updates",
+];
+
+/// Words between "no" and the word for what was not found.
+const ADJECTIVES: [&str; 8] = [
+    "calendar", "email", "matching", "more", "new", "pending", "unread", "upcoming",
+];
+
 /// The names that the condition of a check can read.
 struct CheckScope(Arc<Value>);
 
@@ -214,6 +243,19 @@ fn changes_deft(router: &Router, tool: &str, args: &Object) -> bool {
     builtin && router.effects_of(tool, args) != Some(Effects::None)
 }
 
+/// Whether a text in lower case begins with words such as "no new emails". Other texts that begin with "no",
+/// such as "no route to host", are errors.
+fn says_nothing(text: &str) -> bool {
+    let mut words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    if words.next() != Some("no") {
+        return false;
+    }
+    let mut things = words.skip_while(|word| ADJECTIVES.contains(word));
+    things.next().is_some_and(|thing| THINGS.contains(&thing))
+}
+
 /// Whether the result of a tool is empty: an empty list at any level, a zero, or a text that says so.
 fn is_empty(value: &Value) -> bool {
     match value {
@@ -222,7 +264,7 @@ fn is_empty(value: &Value) -> bool {
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => {
             let text = text.trim().to_lowercase();
-            text.is_empty() || text.starts_with("no ") || text == "none" || text == "[]"
+            text.is_empty() || text == "none" || text == "[]" || says_nothing(&text)
         }
         Value::Array(items) => items.iter().all(is_empty),
         Value::Object(map) => {
@@ -264,6 +306,10 @@ mod tests {
             json!({"calendars": {"a": {"busy": []}, "b": {"busy": [], "errors": []}}}),
             json!({"count": 0}),
             json!("No new emails."),
+            json!("no events"),
+            json!("No unread messages since 9:00"),
+            json!("No upcoming calendar events found"),
+            json!("No results"),
             json!({}),
         ];
         for value in empty {
@@ -274,6 +320,12 @@ mod tests {
             json!({"events": [{"id": 1}]}),
             json!({"calendars": {"a": {"busy": []}, "b": {"busy": [{"start": "x"}]}}}),
             json!("3 new emails"),
+            json!("no route to host"),
+            json!("No space left on device"),
+            json!("no such calendar"),
+            json!("No email address is configured"),
+            json!("no new"),
+            json!("nova events"),
             json!({"count": 2}),
             json!({"anything": 1}),
         ];

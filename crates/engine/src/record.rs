@@ -1,10 +1,11 @@
 //! The journal of a driver: events are stored first, and published afterwards.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_model::{RunId, WaitKind};
-use deft_store::{AppendResult, Batch, Lease, RunState, WaitReason, Write};
+use deft_model::RunId;
+use deft_store::{AppendResult, Batch, Lease, RunState, Write};
 use deft_workflow::Event;
 use jiff::Timestamp;
 
@@ -56,15 +57,12 @@ impl Journal {
         self.writes.extend(writes);
     }
 
-    /// Returns the batch to store, and the events to publish after that.
-    pub(crate) fn take(&mut self, then: RunState) -> (Batch, Vec<(Timestamp, Event)>) {
-        let events = std::mem::take(&mut self.events);
-        let batch = Batch {
-            events: encode_all(&events),
-            writes: std::mem::take(&mut self.writes),
-            then,
-        };
-        (batch, events)
+    /// Returns what the next batch stores.
+    pub(crate) fn take(&mut self) -> (Vec<(Timestamp, Event)>, Vec<Write>) {
+        (
+            std::mem::take(&mut self.events),
+            std::mem::take(&mut self.writes),
+        )
     }
 }
 
@@ -91,60 +89,49 @@ impl Inner {
         journal: &mut Journal,
         then: RunState,
     ) -> Result<AppendResult, Error> {
-        let writes = journal.writes.clone();
-        let (mut batch, events) = journal.take(then.clone());
-        let mut waits = RETRY_DELAYS.into_iter();
-        let appended = loop {
-            let error = match self.parts.store.append(lease, batch).await {
-                Ok(appended) => break appended,
-                Err(error) => error,
-            };
-            let (true, Some(wait)) = (is_passing(&error), waits.next()) else {
-                return Err(error.into());
-            };
-            // Only this process has these results, so retrying is worth the wait.
-            tracing::warn!(run = %lease.run, %error, "results could not be stored; retrying");
-            let later = self.now().saturating_add(wait);
-            let later = later.unwrap_or(Timestamp::MAX);
-            self.parts.clock.sleep_until(later).await;
-            batch = Batch {
-                events: encode_all(&events),
-                writes: writes.clone(),
-                then: then.clone(),
-            };
+        let (events, writes) = journal.take();
+        let batch = || Batch {
+            events: encode_all(&events),
+            writes: writes.clone(),
+            then: then.clone(),
         };
-        journal.keep(&events, has_notice(&writes));
+        let store = &self.parts.store;
+        let stored = self.retry(&lease.run, || store.append(lease, batch()));
+        let appended = stored.await?;
+        let has_notice = has_notice(&writes);
+        journal.keep(&events, has_notice);
         self.publish_all(&lease.run, skill, appended.first_seq, events);
+        if has_notice {
+            self.base.bells().messages.notify_waiters();
+        }
         Ok(appended)
     }
 
-    /// Releases the lease of a driver that could not store its results, so that the run is due again. If that
-    /// fails too, it is retried before the next run is claimed.
-    pub(crate) async fn give_back(&self, lease: Lease) {
-        self.abandoned_leases().push(lease);
-        self.give_back_all().await;
-    }
-
-    pub(crate) async fn give_back_all(&self) {
-        let leases = std::mem::take(&mut *self.abandoned_leases());
-        for lease in leases {
-            let batch = Batch {
-                then: RunState::Park {
-                    wake_at: Some(self.now()),
-                    waiting_for: WaitReason {
-                        kind: WaitKind::Record,
-                        text: "its record to be stored".to_owned(),
-                    },
-                },
-                ..Batch::default()
+    /// Stores what a driver knows about a run, and again after a delay while the store is locked or full: no
+    /// other process has these results.
+    pub(crate) async fn retry<T, E, A>(
+        &self,
+        run: &RunId,
+        mut attempt: impl FnMut() -> A,
+    ) -> Result<T, Error>
+    where
+        A: Future<Output = Result<T, E>>,
+        E: Into<Error>,
+    {
+        let mut delays = RETRY_DELAYS.into_iter();
+        loop {
+            let error = match attempt().await {
+                Ok(stored) => return Ok(stored),
+                Err(error) => error.into(),
             };
-            match self.parts.store.append(&lease, batch).await {
-                Err(error) if is_passing(&error) => self.abandoned_leases().push(lease),
-                Err(error) => {
-                    tracing::warn!(run = %lease.run, %error, "a lease could not be released")
-                }
-                Ok(_) => {}
-            }
+            let passes = matches!(&error, Error::Store(error) if is_passing(error));
+            let (true, Some(delay)) = (passes, delays.next()) else {
+                return Err(error);
+            };
+            tracing::warn!(%run, %error, "results could not be stored; retrying");
+            let later = self.now().saturating_add(delay);
+            let later = later.unwrap_or(Timestamp::MAX);
+            self.parts.clock.sleep_until(later).await;
         }
     }
 

@@ -43,19 +43,36 @@ impl Engine {
         let (dead, others): (Vec<String>, Vec<String>) = owners
             .into_iter()
             .partition(|owner| self.inner.owner.is_dead(owner));
-        // A suspended host or a clock that was set must not take runs from an owner that holds its lock here.
-        for owner in others
-            .iter()
-            .filter(|owner| self.inner.owner.is_here(owner))
-        {
-            self.store().renew(owner, self.inner.lease_until()).await?;
-        }
-        let released = self.store().release(dead, self.inner.now()).await?;
+        let released = self.release_owners(dead, &others).await?;
         // A file that cannot be removed does no harm, and the next sweep tries again.
         if let Err(error) = self.inner.owner.sweep(&others) {
             tracing::debug!(%error, "lock files of ended processes were not removed");
         }
         Ok(released)
+    }
+
+    /// Frees the runs of an owner that is dead.
+    pub(crate) async fn release_dead(&self, owner: String) -> Result<(), Error> {
+        let mut others = self.store().owners().await?;
+        others.retain(|other| *other != owner);
+        self.release_owners(vec![owner], &others).await?;
+        Ok(())
+    }
+
+    /// Frees the runs of dead owners, and runs whose lease has expired. A suspended host or a clock that was
+    /// set must not take runs from an owner that holds its lock here, so the leases of these are renewed first.
+    async fn release_owners(
+        &self,
+        dead: Vec<String>,
+        others: &[String],
+    ) -> Result<Vec<RunId>, Error> {
+        let living = others
+            .iter()
+            .filter(|owner| self.inner.owner.is_here(owner));
+        for owner in living {
+            self.store().renew(owner, self.inner.lease_until()).await?;
+        }
+        Ok(self.store().release(dead, self.inner.now()).await?)
     }
 
     /// Finds a run by its id or a prefix of it.
@@ -145,8 +162,7 @@ impl Engine {
                 Some(format!("`deft runs logs -f {}` shows it", run.id)),
             ));
         }
-        self.store().release(vec![owner], self.inner.now()).await?;
-        Ok(())
+        self.release_dead(owner).await
     }
 
     async fn check_revision(&self, run: &RunRow, with: &ResumeWith) -> Result<(), Error> {

@@ -75,7 +75,7 @@ impl Scheduler {
         let mut step = SlotStep {
             id: row.id,
             from: slot,
-            rest: row.standing.backoff_until,
+            backoff_until: row.standing.backoff_until,
             to: None,
             passed: vec![PassedSlots {
                 run: new_run_id(),

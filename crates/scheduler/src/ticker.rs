@@ -411,7 +411,7 @@ fn end_timeline(row: &SkillRow, now: Timestamp) -> SlotStep {
     SlotStep {
         id: row.id,
         from: row.timeline.next_at.unwrap_or(now),
-        rest: row.standing.backoff_until,
+        backoff_until: row.standing.backoff_until,
         to: None,
         passed: Vec::new(),
         last: false,
@@ -481,7 +481,7 @@ fn decide_next_slot(row: &SkillRow, now: Timestamp, zone: &TimeZone) -> Option<N
         step: SlotStep {
             id: row.id,
             from,
-            rest: row.standing.backoff_until,
+            backoff_until: row.standing.backoff_until,
             to: next,
             passed: passed.collect(),
             last: timed.is_one_shot(),

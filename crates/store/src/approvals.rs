@@ -5,7 +5,17 @@ use crate::{Answer, ApprovalRow, Decision, DecisionResult, Grant};
 /// Approvals and grants. See [`Store`](crate::Store) for the rules that all methods follow.
 pub trait Approvals: Send + Sync {
     /// Answers a question. The first answer is stored and makes the run due.
-    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult>;
+    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult> {
+        self.decide_with(approval, decision, None)
+    }
+
+    /// Like [`decide`](Self::decide). If the answer is accepted, the grant is stored with it.
+    fn decide_with(
+        &self,
+        approval: &str,
+        decision: Decision,
+        grant: Option<Grant>,
+    ) -> Answer<'_, DecisionResult>;
 
     /// Returns questions, oldest first; only open ones unless `all` is set.
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>>;

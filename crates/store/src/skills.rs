@@ -232,7 +232,7 @@ pub struct SlotStep {
     /// The slot that the skill was at when the step was decided.
     pub from: Timestamp,
     /// The end of the backoff when the step was decided.
-    pub rest: Option<Timestamp>,
+    pub backoff_until: Option<Timestamp>,
     /// The next slot; `None` after the last one.
     pub to: Option<Timestamp>,
     /// Slots without runs, and why.

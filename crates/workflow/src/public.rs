@@ -120,6 +120,12 @@ impl Answer {
     pub fn word(self) -> &'static str {
         ApprovalAnswer::from(self).word()
     }
+
+    /// Parses the word for an answer.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let all = [Self::Yes, Self::No, Self::Skip];
+        all.into_iter().find(|answer| answer.word() == word)
+    }
 }
 
 impl From<Answer> for ApprovalAnswer {

@@ -9,24 +9,10 @@ use deft_records::{Target, target};
 
 use crate::Agents;
 
-/// The tool that changes a skill.
-pub(super) const UPDATE: &str = "memory_update_skill";
-
-/// The tool that deletes a skill.
-pub(super) const DELETE: &str = "memory_delete_skill";
-
 impl Agents {
     /// Returns why an agent may not change or delete a skill with a file: it is not one of the agent's
     /// skills.
-    pub(super) fn refuse_target(
-        &self,
-        authority: &Authority,
-        tool: &str,
-        args: &Object,
-    ) -> Option<String> {
-        if tool != UPDATE && tool != DELETE {
-            return None;
-        }
+    pub(super) fn refuse_target(&self, authority: &Authority, args: &Object) -> Option<String> {
         let known = self.library.named_skill(&target_name(args)?)?;
         (!is_record(&known))
             .then(|| not_named(authority, &known.skill))

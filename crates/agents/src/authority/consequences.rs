@@ -17,10 +17,9 @@ use deft_workflow::{Operation, Path, Plan, PlannedCall};
 use serde_json::Value;
 
 use super::Verdict;
-use super::changed::{DELETE, UPDATE, target_name};
+use super::changed::target_name;
 use crate::Agents;
-use crate::prepare::SCHEDULING;
-use crate::tool_names::{SKILL_RUN, USE_SKILL};
+use crate::tool_names::{AgentTool, RecordTool};
 
 /// Maximum number of characters of arguments in a question.
 pub(super) const MAX_SHOWN_CHARS: usize = 200;
@@ -77,28 +76,39 @@ impl Agents {
         if !info.builtin {
             return Ok(Consequences::default());
         }
-        let schedules = SCHEDULING.contains(&tool);
-        if schedules && !authority.may_schedule {
+        if let Some(AgentTool::SkillRun | AgentTool::UseSkill) = AgentTool::from_name(tool) {
+            return match args {
+                Some(args) => self.consequences_of_run(authority, args, depth),
+                None => Ok(Consequences::unknown("Run an unknown skill?")),
+            };
+        }
+        let Some(tool) = RecordTool::from_name(tool) else {
+            return Ok(Consequences::default());
+        };
+        if tool.schedules() && !authority.may_schedule {
             return Err(format!(
-                "scheduled runs may not call `{tool}` unless `may_schedule` is true"
+                "scheduled runs may not call `{}` unless `may_schedule` is true",
+                tool.name()
             ));
         }
-        match args {
-            Some(args) if tool == SKILL_RUN || tool == USE_SKILL => {
-                self.consequences_of_run(authority, args, depth)
+        match tool {
+            RecordTool::StoreSkill | RecordTool::UpdateSkill | RecordTool::QueueTask => {
+                match args {
+                    Some(args) => self.consequences_of_storing(authority, tool, args, depth),
+                    None => Ok(Consequences::unknown(
+                        "Store an unknown skill or queue an unknown job?",
+                    )),
+                }
             }
-            Some(args) if schedules => self.consequences_of_storing(authority, tool, args, depth),
-            Some(args) if tool == DELETE => match self.refuse_target(authority, tool, args) {
-                Some(out) => Err(out),
-                None => Ok(Consequences::default()),
-            },
-            None if tool == SKILL_RUN || tool == USE_SKILL => {
-                Ok(Consequences::unknown("Run an unknown skill?"))
+            RecordTool::DeleteSkill => {
+                match args.and_then(|args| self.refuse_target(authority, args)) {
+                    Some(out) => Err(out),
+                    None => Ok(Consequences::default()),
+                }
             }
-            None if schedules => Ok(Consequences::unknown(
-                "Store an unknown skill or queue an unknown job?",
-            )),
-            Some(_) | None => Ok(Consequences::default()),
+            RecordTool::ListSkills | RecordTool::GetSkill | RecordTool::GetJobStatus => {
+                Ok(Consequences::default())
+            }
         }
     }
 
@@ -147,16 +157,17 @@ impl Agents {
     fn consequences_of_storing(
         &self,
         authority: &Authority,
-        tool: &str,
+        tool: RecordTool,
         args: &Object,
         depth: u32,
     ) -> Result<Consequences, String> {
-        if let Some(out) = self.refuse_target(authority, tool, args) {
+        let changes = tool == RecordTool::UpdateSkill;
+        if changes && let Some(out) = self.refuse_target(authority, args) {
             return Err(out);
         }
         // Disabling a skill has no consequences. Arguments that cannot be read are refused by the tool
         // itself, with a list of all mistakes.
-        let only_off = tool == UPDATE && is_only_off(&target(args).1);
+        let only_off = changes && is_only_off(&target(args).1);
         let described = self.described_skill(tool, args).filter(|_| !only_off);
         let Some(skill) = described else {
             return Ok(Consequences::default());
@@ -172,24 +183,30 @@ impl Agents {
         planned.iter().for_each(|call| consequences.add(&call.tool));
         if !planned.is_empty() {
             let (name, calls) = (&skill.name, list(&planned));
-            consequences.question = Some(match tool {
-                "queue_task" => format!("Queue the job `{name}`, which calls {calls}?"),
-                UPDATE => format!(
+            consequences.question = match tool {
+                RecordTool::QueueTask => {
+                    Some(format!("Queue the job `{name}`, which calls {calls}?"))
+                }
+                RecordTool::UpdateSkill => Some(format!(
                     "Change the skill `{name}`? On every run it will call {calls} without asking"
-                ),
-                _ => format!(
+                )),
+                RecordTool::StoreSkill => Some(format!(
                     "Store the skill `{name}`? On every run it will call {calls} without asking"
-                ),
-            });
+                )),
+                RecordTool::ListSkills
+                | RecordTool::GetSkill
+                | RecordTool::DeleteSkill
+                | RecordTool::GetJobStatus => None,
+            };
         }
         Ok(consequences)
     }
 
     /// Returns the skill that a call would store, change or queue.
-    fn described_skill(&self, tool: &str, args: &Object) -> Option<Skill> {
+    fn described_skill(&self, tool: RecordTool, args: &Object) -> Option<Skill> {
         let record = match tool {
-            "queue_task" => deft_records::job(args).ok()?,
-            UPDATE => {
+            RecordTool::QueueTask => deft_records::job(args).ok()?,
+            RecordTool::UpdateSkill => {
                 let (_, changes) = target(args);
                 let known = self.library.named_skill(&target_name(args)?)?;
                 if !is_record(&known) {
@@ -199,7 +216,11 @@ impl Agents {
                 let existing = existing.as_ref().and_then(Value::as_object)?;
                 merge(existing, &changes, &self.base.moment()).record
             }
-            _ => normalise(args, &self.base.moment()).record,
+            RecordTool::StoreSkill => normalise(args, &self.base.moment()).record,
+            RecordTool::ListSkills
+            | RecordTool::GetSkill
+            | RecordTool::DeleteSkill
+            | RecordTool::GetJobStatus => return None,
         };
         let text = Value::Object(record).to_string();
         self.library.read_record(&text).ok()

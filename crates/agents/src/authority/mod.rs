@@ -20,6 +20,7 @@ use deft_workflow::{Permit, ToolMark};
 use crate::Agents;
 use crate::offers::needs_approval;
 use crate::standing_grants::mark;
+use crate::tool_names::AgentTool;
 
 pub use consequences::inside;
 use deft_library::denied_failure;
@@ -69,7 +70,7 @@ impl Agents {
         };
         let names = [info.shown.as_str(), info.name.as_str(), &info.full_name()];
         // The skills that an agent may run are a separate list.
-        let runs_skills = info.builtin && crate::AGENT_TOOLS.contains(&info.name.as_str());
+        let runs_skills = info.builtin && AgentTool::from_name(&info.name).is_some();
         if !runs_skills && !authority.allows(&names) {
             return Verdict::Denied(not_allowed(tool, authority));
         }

@@ -23,7 +23,7 @@ pub use unanswered::{AnswerState, UnansweredMessage};
 pub use undo::UndoneExchange;
 
 pub(crate) use calls::calls;
-pub(crate) use requests::Job;
+pub(crate) use requests::{Job, RequestAgents};
 pub(crate) use tools::{origin, show_agent_tools};
 
 /// Returns how a skill runs. A chat has steps, but runs as an agent.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
-use deft_agent::{Address, Coverage, Request as AgentRequest, Setup};
+use deft_agent::{Address, Coverage, Machine, Request as AgentRequest, Setup};
 use deft_agents::{
-    BudgetExceeded, Exhaustion, GET_SKILL, Payers, SKILL, STORING, Spending, payers,
+    BudgetExceeded, Exhaustion, GET_SKILL, Payers, RecordTool, SKILL, Spending, payers,
 };
 use deft_llm::{Answer as ModelAnswer, Ask, Delta};
 use deft_model::{
@@ -44,6 +44,40 @@ pub(crate) struct Job<'a> {
     pub(crate) around: Vec<EnclosingSkill>,
     /// The rights of the agent that asks.
     pub(crate) authority: Option<&'a Authority>,
+}
+
+/// The agents that a request is about, besides the agent of the step.
+#[derive(Default)]
+pub(crate) struct RequestAgents {
+    /// The dispatched agent that asks a model.
+    pub(crate) below: Option<String>,
+    /// The setup of the agent that dispatches another one.
+    pub(crate) parent: Option<Setup>,
+    /// The rights of the agent that calls a tool.
+    pub(crate) authority: Option<Authority>,
+}
+
+impl RequestAgents {
+    pub(crate) fn new(machine: &Machine, request: &AgentRequest) -> Self {
+        let setup = |agent: &Address| machine.setup(agent);
+        match request {
+            AgentRequest::CallModel { agent, .. } if !agent.is_root() => Self {
+                below: setup(agent).map(|setup| setup.agent.clone()),
+                ..Self::default()
+            },
+            AgentRequest::CallTool { agent, .. } => Self {
+                authority: setup(agent).map(|setup| setup.authority.clone()),
+                ..Self::default()
+            },
+            AgentRequest::Prepare { agent, .. } => Self {
+                parent: agent
+                    .parent()
+                    .and_then(|(above, ..)| setup(&above).cloned()),
+                ..Self::default()
+            },
+            AgentRequest::CallModel { .. } | AgentRequest::Ask { .. } => Self::default(),
+        }
+    }
 }
 
 /// The result of a request to a model.
@@ -424,7 +458,8 @@ struct AgentCall<'a> {
 /// Returns the rights of a call, extended by what a person has agreed to. Stored skills last, and so does the
 /// approval of a loaded skill, so for these tools only a person's own answer counts.
 fn with_consent(authority: &Authority, tool: &str, covers: Option<Coverage>) -> Authority {
-    let lasting = STORING.contains(&tool) || [SKILL, GET_SKILL].contains(&tool);
+    let stores = RecordTool::from_name(tool).is_some_and(RecordTool::stores_skill);
+    let lasting = stores || [SKILL, GET_SKILL].contains(&tool);
     let covers = covers.filter(|covers| covers.by_person || !lasting);
     let Some(covers) = covers else {
         return authority.clone();

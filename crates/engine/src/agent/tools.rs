@@ -4,13 +4,13 @@
 use std::sync::{Arc, Weak};
 
 use deft_agent::prompt;
-use deft_agents::{GET_SKILL, SKILL, SKILL_RUN, USE_SKILL, inside};
+use deft_agents::{AgentTool, inside};
 use deft_base::{run_failure, run_outputs};
 use deft_command::{CommandResult, Problem};
 use deft_library::{Command, PinnedSkill, denied_failure, handler};
 use deft_model::{
-    Authority, Cause, Effects, Failure, FailureClass, Object, Outcome, RunId, RunOrigin, RunStatus,
-    Skill, ToolSpec,
+    Authority, Cause, Failure, FailureClass, Object, Outcome, RunId, RunOrigin, RunStatus, Skill,
+    ToolSpec,
 };
 use deft_registry::discovery::{Topic, get_skill_with, load_skill};
 use deft_store::RunRow;
@@ -22,54 +22,49 @@ use crate::Engine;
 use crate::engine::Inner;
 use crate::fire::{Admission, Fire};
 
-fn definitions() -> Vec<Definition> {
+fn definition(tool: AgentTool) -> Definition {
     let text = |about: &str| json!({ "type": "string", "description": about });
     let object = |properties: Value, required: &[&str]| {
         json!({ "type": "object", "properties": properties, "required": required,
             "additionalProperties": false })
     };
-    vec![
-        Definition::new(
-            SKILL_RUN,
-            "Run a skill by its name and return its outputs.",
-            // The key of the call is the key of the run, which never runs twice.
-            Effects::Idempotent,
+    let (about, schema) = match tool {
+        AgentTool::SkillRun => (
+            "Run a skill by its name and return its outputs.".to_owned(),
             object(
                 json!({ "skill": text("The skill's id"),
                     "inputs": { "type": "object", "description": "Its inputs" } }),
                 &["skill"],
             ),
         ),
-        Definition::new(
-            SKILL,
-            "Load a specialized skill: its text is the result.",
-            Effects::None,
+        AgentTool::Skill => (
+            "Load a specialized skill: its text is the result.".to_owned(),
             object(
                 json!({ "skill_name": text("The name of the skill to load") }),
                 &["skill_name"],
             ),
         ),
-        definition(prompt::get_skill(), Effects::None),
-        definition(prompt::use_skill(), Effects::Idempotent),
-        definition(prompt::dispatch_agent([]), Effects::Once),
-    ]
+        // These have the definitions that are used in the prompts of agents.
+        AgentTool::GetSkill => parts(prompt::get_skill()),
+        AgentTool::UseSkill => parts(prompt::use_skill()),
+        AgentTool::DispatchAgent => parts(prompt::dispatch_agent([])),
+    };
+    Definition::new(tool.name(), &about, tool.effects(), schema)
 }
 
-/// Returns a tool with the definition used in the prompts of agents.
-fn definition(spec: ToolSpec, effects: Effects) -> Definition {
-    Definition::new(&spec.name, &spec.description, effects, spec.schema)
+fn parts(spec: ToolSpec) -> (String, Value) {
+    (spec.description, spec.schema)
 }
 
 impl Engine {
     /// Registers these tools in the router.
     pub(crate) fn register_agent_tools(&self) {
-        for definition in definitions() {
-            let name = definition.name.clone();
+        for &tool in AgentTool::ALL {
             // The router belongs to the engine, so its tools must not keep the engine alive.
             let engine = Arc::downgrade(&self.inner);
             self.router()
-                .register_fn(definition, move |args: Object, context: Context| {
-                    call(engine.clone(), name.clone(), args, context)
+                .register_fn(definition(tool), move |args: Object, context: Context| {
+                    call(engine.clone(), tool, args, context)
                 });
         }
     }
@@ -85,8 +80,8 @@ pub(crate) fn origin(context: &Context) -> RunOrigin {
 
 /// Registers these tools in a router used only for lookups.
 pub(crate) fn show_agent_tools(router: &Router) {
-    for definition in definitions() {
-        router.register_fn(definition, |_: Object, _: Context| async {
+    for &tool in AgentTool::ALL {
+        router.register_fn(definition(tool), |_: Object, _: Context| async {
             Err(Failure::new(
                 FailureClass::Other,
                 "the engine is not available",
@@ -97,7 +92,7 @@ pub(crate) fn show_agent_tools(router: &Router) {
 
 async fn call(
     engine: Weak<Inner>,
-    tool: String,
+    tool: AgentTool,
     args: Object,
     context: Context,
 ) -> Result<Value, Failure> {
@@ -106,26 +101,28 @@ async fn call(
         .ok_or_else(|| Failure::new(FailureClass::Cancelled, "deft is shutting down"))?;
     let engine = Engine { inner };
     let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
-    match tool.as_str() {
-        SKILL_RUN => {
+    match tool {
+        AgentTool::SkillRun => {
             let inputs = args.get("inputs").and_then(Value::as_object).cloned();
             let inputs = inputs.unwrap_or_default();
             engine.skill_run(text("skill"), inputs, &context).await
         }
-        SKILL | GET_SKILL if let Some(id) = engine.served_skill(&args) => {
+        AgentTool::Skill | AgentTool::GetSkill if let Some(id) = engine.served_skill(&args) => {
             let authority = context.authority.as_deref();
             let text = engine.agents().load_served_skill(&id, authority).await?;
             Ok(Value::String(text))
         }
-        SKILL => {
+        AgentTool::Skill => {
             let skills = engine.library().all_skills().await;
             Ok(Value::String(load_skill(&skills.all, text("skill_name"))))
         }
-        GET_SKILL => engine.page(text("topic")).await,
-        USE_SKILL => engine.use_skill(&Value::Object(args), &context).await,
+        AgentTool::GetSkill => engine.page(text("topic")).await,
+        AgentTool::UseSkill => engine.use_skill(&Value::Object(args), &context).await,
         // A call by an agent is part of its run and never gets here.
-        _ if context.authority.is_none() => engine.dispatch_agent(args, &context).await,
-        _ => Err(Failure::new(
+        AgentTool::DispatchAgent if context.authority.is_none() => {
+            engine.dispatch_agent(args, &context).await
+        }
+        AgentTool::DispatchAgent => Err(Failure::new(
             FailureClass::Invalid,
             "an agent can dispatch other agents only from its own turn",
         )),

@@ -17,7 +17,7 @@ pub struct UnansweredMessage {
     /// The text of the message.
     pub text: String,
     /// The state of its answer.
-    pub stands: AnswerState,
+    pub state: AnswerState,
 }
 
 /// The state of an answer that is not complete.
@@ -52,14 +52,14 @@ impl Engine {
         runs.sort_by(|(one, _), (other, _)| {
             (one.admitted_at, &one.id).cmp(&(other.admitted_at, &other.id))
         });
-        let stands = |run: &RunRow| match run.status {
+        let state = |run: &RunRow| match run.status {
             RunStatus::Waiting => AnswerState::Waiting,
             RunStatus::Running if !self.is_abandoned(run) => AnswerState::Elsewhere,
             RunStatus::Queued | RunStatus::Running | RunStatus::Done => AnswerState::Abandoned,
         };
         let unanswered = runs.into_iter().map(|(run, text)| UnansweredMessage {
             text,
-            stands: stands(&run),
+            state: state(&run),
             run,
         });
         Ok(unanswered.collect())
@@ -74,7 +74,7 @@ impl Engine {
         let row = self.store().run(run).await?;
         let owner = row.and_then(|row| row.owner);
         if let Some(owner) = owner.filter(|owner| self.inner.owner.is_dead(owner)) {
-            self.store().release(vec![owner], self.inner.now()).await?;
+            self.release_dead(owner).await?;
         }
         attention.note(run);
         Box::pin(self.drive_when_due(run, attention)).await?;

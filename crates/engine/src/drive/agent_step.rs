@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Driver;
 use crate::CHAT_SKILL;
-use crate::agent::{Job, answer_value};
+use crate::agent::{Job, RequestAgents, answer_value};
 use crate::agent_result::{AgentResult, RecordableResult, Span};
 use crate::ask;
 use crate::perform::{ActionResult, cancelled_failure};
@@ -384,32 +384,9 @@ impl Driver {
         let performer = self.performer_of(&path);
         let (engine, attention) = (self.engine.clone(), self.attention.clone());
         let (run, lease) = (self.run.clone(), self.lease.clone());
-        let name = |address: &Address| {
-            let setup = step.machine.setup(address);
-            setup.map(|setup| setup.agent.clone())
-        };
-        let payer = name(&Address::root()).unwrap_or_default();
-        let below = match &request {
-            AgentRequest::CallModel { agent, .. } if !agent.is_root() => name(agent),
-            AgentRequest::CallModel { .. }
-            | AgentRequest::CallTool { .. }
-            | AgentRequest::Ask { .. }
-            | AgentRequest::Prepare { .. } => None,
-        };
-        let parent = match &request {
-            AgentRequest::Prepare { agent, .. } => agent.parent(),
-            AgentRequest::CallModel { .. }
-            | AgentRequest::CallTool { .. }
-            | AgentRequest::Ask { .. } => None,
-        };
-        let parent = parent.and_then(|(above, ..)| step.machine.setup(&above).cloned());
-        let authority = match &request {
-            AgentRequest::CallTool { agent, .. } => step.machine.setup(agent),
-            AgentRequest::CallModel { .. }
-            | AgentRequest::Ask { .. }
-            | AgentRequest::Prepare { .. } => None,
-        };
-        let authority = authority.map(|setup| setup.authority.clone());
+        let setup = step.machine.setup(&Address::root());
+        let payer = setup.map_or_else(String::new, |setup| setup.agent.clone());
+        let agents = RequestAgents::new(&step.machine, &request);
         let around = self.machine.enclosing_skills(&path);
         self.calling += 1;
         self.count(&path, 1);
@@ -440,10 +417,10 @@ impl Driver {
                         attempt,
                         until,
                         agent: &payer,
-                        below: below.as_deref(),
-                        parent: parent.as_ref(),
+                        below: agents.below.as_deref(),
+                        parent: agents.parent.as_ref(),
                         around,
-                        authority: authority.as_ref(),
+                        authority: agents.authority.as_ref(),
                     };
                     performer
                         .perform_agent_request(&run, &path, request, job)

@@ -340,6 +340,23 @@ async fn a_standing_grant_answers_the_same_operation_of_the_same_revision_only()
 }
 
 #[tokio::test]
+async fn an_unknown_stored_answer_is_not_taken_for_a_no() {
+    let world = World::new(&[("asks.yaml", ASKS)]);
+    let row = world.run("asks", json!({})).await;
+    let asked = world.store.approvals(false).await.unwrap().remove(0);
+    let decision = Decision {
+        answer: "perhaps".to_owned(),
+        by: "ada".to_owned(),
+        at: asked.asked.at,
+    };
+    world.store.decide(&asked.asked.id, decision).await.unwrap();
+    world.engine.drain(&Attention::default()).await.unwrap();
+    let row = world.store.run(&row.id).await.unwrap().unwrap();
+    assert_eq!((row.status, row.outcome), (RunStatus::Waiting, None));
+    assert_eq!(world.called(), ["echo"]);
+}
+
+#[tokio::test]
 async fn an_abandoned_run_can_be_cancelled() {
     let store = Arc::new(Memory::new());
     let world = World::with(store.clone(), &[("hangs.yaml", HANGS)], |_| {});

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::{Attention, Error};
+use deft_engine::{Attention, Clock, Error, Options, ResumeWith};
 use deft_model::{Outcome, RunStatus};
-use deft_store::{RunFilter, RunRow};
+use deft_store::{Claim, RunFilter, RunRow};
 use deft_store_testkit::Memory;
 use jiff::Timestamp;
 use serde_json::json;
@@ -107,6 +107,60 @@ async fn a_forward_clock_jump_takes_no_run_from_a_living_process() {
     assert_eq!(
         run.await.unwrap().unwrap().outcome,
         Some(Outcome::Cancelled)
+    );
+}
+
+/// Returns a run that a process which has exited had claimed.
+async fn orphan(world: &World, owner: &str) -> RunRow {
+    let owners = Options::for_home(world.home.path()).owners;
+    std::fs::write(owners.join(format!("{owner}.lock")), "").unwrap();
+    let admitted = world.engine.admit(fire("hangs", &json!({}))).await.unwrap();
+    let claim = Claim {
+        owner: owner.to_owned(),
+        now: world.clock.now(),
+        until: at(1_000_000),
+        global_limit: None,
+        only: Some(admitted.run().id.clone()),
+    };
+    world.store.claim(claim).await.unwrap().unwrap().run
+}
+
+#[tokio::test]
+async fn freeing_the_runs_of_one_dead_process_takes_none_from_a_living_one() {
+    let world = World::new(&[("hangs.yaml", &hangs("overlap: allow", "once"))]);
+    let run = start(&world);
+    until_called(&world, 1).await;
+    let living = with_status(&world, RunStatus::Running).await.remove(0);
+    let resumed = orphan(&world, "exited-1").await;
+    let cancelled = orphan(&world, "exited-2").await;
+    // The host was suspended for a day, so the lease of this process has expired.
+    world.clock.set(at(86_400));
+
+    world.engine.cancel(&cancelled.id, "test").await.unwrap();
+    let ended = world.store.run(&cancelled.id).await.unwrap().unwrap();
+    assert_eq!(ended.outcome, Some(Outcome::Cancelled));
+    let row = world.store.run(&living.id).await.unwrap().unwrap();
+    assert_eq!(row.owner, living.owner, "it is still driven here");
+
+    world.clock.set(at(2 * 86_400));
+    let engine = world.engine.clone();
+    let again = tokio::spawn(async move {
+        let with = ResumeWith::default();
+        let done = engine.resume(&resumed, &with, Attention::default()).await;
+        done.unwrap().run().clone()
+    });
+    while world.called().len() < 2 && !again.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    let row = world.store.run(&living.id).await.unwrap().unwrap();
+    assert_eq!(row.owner, living.owner, "it is still driven here");
+    for row in with_status(&world, RunStatus::Running).await {
+        world.engine.cancel(&row.id, "test").await.unwrap();
+    }
+    let ends = [run.await.unwrap().unwrap(), again.await.unwrap()];
+    assert_eq!(
+        ends.map(|row| row.outcome),
+        [Some(Outcome::Cancelled), Some(Outcome::Cancelled)]
     );
 }
 

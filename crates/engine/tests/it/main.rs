@@ -19,6 +19,7 @@ mod agent_injection;
 mod agent_lines;
 mod agent_resume;
 mod agent_story;
+mod bells;
 mod bounds;
 mod cancels;
 mod chaos_slots;

@@ -226,7 +226,7 @@ impl Talk for Host {
             let found = found.into_iter().map(|one| UnansweredMessage {
                 run: one.run.id,
                 text: one.text,
-                state: one.stands,
+                state: one.state,
                 waits_for: one.run.waiting_for.map(|reason| reason.text),
             });
             Ok(found.collect())

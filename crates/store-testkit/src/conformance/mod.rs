@@ -82,6 +82,7 @@ pub const RULES: &[Rule] = rules![
     people::an_early_answer_is_not_lost,
     people::a_seen_answer_wakes_no_later_park,
     people::no_answers_after_the_end,
+    people::a_grant_is_stored_only_with_the_answer_that_counts,
     people::grants_are_kept_by_skill,
     people::a_grant_can_be_revoked,
     aside::results_expire,

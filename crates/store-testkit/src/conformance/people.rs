@@ -114,6 +114,16 @@ pub(super) async fn a_grant_can_be_revoked(store: &dyn Store) {
     assert_eq!(store.grants("a").await.unwrap(), [grant("g3", "a")]);
 }
 
+pub(super) async fn a_grant_is_stored_only_with_the_answer_that_counts(store: &dyn Store) {
+    let lease = start(store, "r1", "a").await;
+    append(store, &lease, ask("p1", park(None))).await;
+    for (approval, id) in [("p1", "g1"), ("p1", "g2"), ("p9", "g3")] {
+        let answer = store.decide_with(approval, decision("ann", 30), Some(grant(id, "a")));
+        answer.await.unwrap();
+    }
+    assert_eq!(store.all_grants().await.unwrap(), [grant("g1", "a")]);
+}
+
 pub(super) async fn grants_are_kept_by_skill(store: &dyn Store) {
     for (id, skill) in [("g1", "a"), ("g2", "b"), ("g3", "a"), ("g1", "a")] {
         store.grant(grant(id, skill)).await.unwrap();

@@ -78,7 +78,7 @@ fn step(skill: &SkillRow, from: i64, to: Option<i64>) -> SlotStep {
     SlotStep {
         id: skill.id,
         from: at(from),
-        rest: skill.standing.backoff_until,
+        backoff_until: skill.standing.backoff_until,
         to: to.map(at),
         passed: Vec::new(),
         last: false,

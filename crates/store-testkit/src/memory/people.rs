@@ -106,7 +106,12 @@ impl People {
 }
 
 impl State {
-    pub(super) fn decide(&mut self, approval: &str, decision: Decision) -> DecisionResult {
+    pub(super) fn decide(
+        &mut self,
+        approval: &str,
+        decision: Decision,
+        grant: Option<Grant>,
+    ) -> DecisionResult {
         let Some(place) = self.people.by_id.get(approval) else {
             return DecisionResult::Unknown;
         };
@@ -117,6 +122,9 @@ impl State {
         let (n, at) = (question.run, Some(decision.at));
         question.row.decision = Some(decision);
         let row = question.row.clone();
+        if let Some(grant) = grant {
+            self.people.grant(grant);
+        }
         self.change(n, |run| match run.row.status {
             RunStatus::Waiting => run.row.wake_at = earlier(run.row.wake_at, at),
             RunStatus::Running => run.nudged = earlier(run.nudged, at),

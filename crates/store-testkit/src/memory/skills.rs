@@ -207,7 +207,7 @@ impl State {
         let here = |row: &SkillRow| {
             row.standing.disabled.is_none()
                 && row.timeline.next_at == Some(step.from)
-                && row.standing.backoff_until == step.rest
+                && row.standing.backoff_until == step.backoff_until
         };
         let Some(row) = self.skills.by_id(step.id).filter(here) else {
             return false;

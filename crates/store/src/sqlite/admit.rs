@@ -101,7 +101,7 @@ fn takes_slot(db: &Connection, run: &Admission, request: &AdmissionClaim) -> Res
         run.skill,
         micros(slot),
         request.global_limit,
-        maybe(step.rest),
+        maybe(step.backoff_until),
     ])?;
     Ok(moved > 0)
 }

@@ -12,6 +12,7 @@ pub(super) fn decide(
     db: &Connection,
     approval: &str,
     decision: &Decision,
+    standing: Option<&Grant>,
 ) -> Result<DecisionResult, Fault> {
     let sql = format!(
         "SELECT {APPROVAL}, closed_at, run.n, run.status FROM approval \
@@ -37,6 +38,7 @@ pub(super) fn decide(
     db.prepare_cached(sql)?
         .execute(params![approval, decision.answer, decision.by, at])?;
     wake(db, n, status, at)?;
+    standing.map_or(Ok(()), |standing| grant(db, standing))?;
     asked.decision = Some(Decision {
         at: row::round_instant(decision.at),
         ..decision.clone()

@@ -364,7 +364,7 @@ pub(super) fn step(db: &Connection, step: &SlotStep) -> Result<bool, Fault> {
         step.id,
         micros(step.from),
         maybe(step.to),
-        maybe(step.rest)
+        maybe(step.backoff_until)
     ])?;
     if moved == 0 {
         return Ok(false);

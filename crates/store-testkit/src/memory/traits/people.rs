@@ -12,8 +12,13 @@ use deft_store::{
 };
 
 impl Approvals for Memory {
-    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult> {
-        self.write(|state| Ok(state.decide(approval, decision)))
+    fn decide_with(
+        &self,
+        approval: &str,
+        decision: Decision,
+        grant: Option<Grant>,
+    ) -> Answer<'_, DecisionResult> {
+        self.write(|state| Ok(state.decide(approval, decision, grant)))
     }
 
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>> {

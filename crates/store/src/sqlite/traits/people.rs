@@ -12,10 +12,15 @@ use crate::{
 };
 
 impl Approvals for Sqlite {
-    fn decide(&self, approval: &str, decision: Decision) -> Answer<'_, DecisionResult> {
+    fn decide_with(
+        &self,
+        approval: &str,
+        decision: Decision,
+        grant: Option<Grant>,
+    ) -> Answer<'_, DecisionResult> {
         let approval = approval.to_owned();
         self.writer
-            .write(move |db| people::decide(db, &approval, &decision))
+            .write(move |db| people::decide(db, &approval, &decision, grant.as_ref()))
     }
 
     fn approvals(&self, all: bool) -> Answer<'_, Vec<ApprovalRow>> {
