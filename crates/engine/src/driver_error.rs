@@ -86,7 +86,7 @@ impl Inner {
             match self.parts.store.append(&lease, batch).await {
                 Ok(_) => {}
                 Err(error @ deft_store::Error::Fenced { .. }) => {
-                    tracing::warn!(run = %lease.run, %error, "a lease is lost");
+                    tracing::warn!(run = %lease.run, %error, "a lease could not be released");
                 }
                 Err(error) => {
                     tracing::debug!(run = %lease.run, %error, "a lease cannot be released yet");

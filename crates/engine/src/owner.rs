@@ -125,7 +125,7 @@ impl Owner {
     /// Whether another owner is known to be alive on this host.
     pub fn is_here(&self, owner: &str) -> bool {
         let path = self.folder.join(format!("{owner}.lock"));
-        owner == self.name || path.exists() && !self.is_gone(owner)
+        owner == self.name || path.exists() && !self.has_exited(owner)
     }
 
     /// Whether the owner belongs to a boot that has used this home. The list of boots survives a reboot,
