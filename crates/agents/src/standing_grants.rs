@@ -87,7 +87,7 @@ pub fn tool_grant(mark: &ToolMark, by: &str, at: Timestamp) -> Grant {
 
 impl Agents {
     /// Reads the grants again, because another process may have added or removed some.
-    pub async fn read_grants(&self) -> Result<(), Error> {
+    async fn read_grants(&self) -> Result<(), Error> {
         let mut by_skill = BySkill::new();
         for grant in self.store().all_grants().await? {
             by_skill.entry(grant.skill.clone()).or_default().push(grant);
@@ -96,7 +96,7 @@ impl Agents {
         Ok(())
     }
 
-    /// Like [`read_grants`](Self::read_grants), but if the store fails, the cached grants are kept.
+    /// Like `read_grants`, but if the store fails, the cached grants are kept.
     pub async fn read_grants_again(&self) {
         if let Err(error) = self.read_grants().await {
             tracing::warn!(%error, "standing grants could not be read");

@@ -66,10 +66,11 @@ pub(crate) async fn find_answer(
     let store = &engine.parts.store;
     let known = store.approval(&question.approval).await;
     let known = read_or_log(known, "the stored answer to a question")?;
-    let decided = known.map_or(Ok(None), stored_answer);
-    let decided = read_or_log(decided, "the stored answer to a question")?;
-    if decided.is_some() {
-        return decided;
+    if let Some(row) = known {
+        let decided = read_or_log(stored_answer(row), "the stored answer to a question")?;
+        if decided.is_some() {
+            return decided;
+        }
     }
     let (response, by) = match find_grant(engine, skill, revision, question).await {
         Some(grant) => (Answer::Yes.into(), grant.to_string()),
@@ -96,17 +97,13 @@ pub(crate) async fn find_answer(
     });
     // Without a grant the call itself is approved; only the next one is asked about again.
     let grant = read_or_log(grant.transpose(), "the standing approval of an answer").flatten();
-    match engine.decide(&question.approval, answer, &by, grant).await {
-        Ok(DecisionResult::Already(first)) => {
+    let decided = engine.decide(&question.approval, answer, &by, grant).await;
+    match read_or_log(decided, "the first answer to a question") {
+        Some(DecisionResult::Already(first)) => {
             read_or_log(stored_answer(first), "the first answer to a question")?
                 .or(Some((answer, by)))
         }
-        Ok(DecisionResult::Accepted(_) | DecisionResult::Unknown) => Some((answer, by)),
-        Err(error) => {
-            let approval = &question.approval;
-            tracing::warn!(%error, approval, "an answer could not be stored");
-            Some((answer, by))
-        }
+        Some(DecisionResult::Accepted(_) | DecisionResult::Unknown) | None => Some((answer, by)),
     }
 }
 

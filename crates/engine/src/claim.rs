@@ -106,7 +106,7 @@ impl Engine {
         let (lease, skill) = (claimed.lease.clone(), claimed.run.skill.clone());
         match self.load_driver(claimed, attention).await {
             Ok((driver, begun)) => driver.drive(begun).await,
-            Err(error) => self.inner.settle_driver_error(&skill, &lease, error).await,
+            Err(error) => self.inner.handle_driver_error(&skill, &lease, error).await,
         }
     }
 

@@ -200,7 +200,7 @@ impl Driver {
             Ok(DriverLoopEnd::Parked) => Ok(DriveOutcome::Parked),
             Err(error) => {
                 let (engine, skill) = (&self.engine, &self.run.skill);
-                engine.settle_driver_error(skill, &self.lease, error).await
+                engine.handle_driver_error(skill, &self.lease, error).await
             }
         }
     }

@@ -17,7 +17,7 @@ impl Inner {
     /// Decides about the lease of a run whose driver failed. If the store is locked or full, the run becomes
     /// due again. After any other error it ends as interrupted, because repeating it would fail in the same
     /// way; if the end cannot be stored, the run becomes due again too.
-    pub(crate) async fn settle_driver_error(
+    pub(crate) async fn handle_driver_error(
         &self,
         skill: &str,
         lease: &Lease,
