@@ -66,10 +66,11 @@ pub(crate) async fn find_answer(
     let store = &engine.parts.store;
     let known = store.approval(&question.approval).await;
     let known = read_or_log(known, "the stored answer to a question")?;
-    let decided = known.map_or(Ok(None), stored_answer);
-    let decided = read_or_log(decided, "the stored answer to a question")?;
-    if decided.is_some() {
-        return decided;
+    if let Some(row) = known {
+        let decided = read_or_log(stored_answer(row), "the stored answer to a question")?;
+        if decided.is_some() {
+            return decided;
+        }
     }
     let (response, by) = match find_grant(engine, skill, revision, question).await {
         Some(grant) => (Answer::Yes.into(), grant.to_string()),
