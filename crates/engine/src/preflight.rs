@@ -245,7 +245,7 @@ fn changes_deft(router: &Router, tool: &str, args: &Object) -> bool {
 
 /// Whether a text in lower case begins with words such as "no new emails". Other texts that begin with "no",
 /// such as "no route to host", are errors.
-fn says_nothing(text: &str) -> bool {
+fn reports_no_items(text: &str) -> bool {
     let mut words = text
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
@@ -264,7 +264,7 @@ fn is_empty(value: &Value) -> bool {
         Value::Number(number) => number.as_f64() == Some(0.0),
         Value::String(text) => {
             let text = text.trim().to_lowercase();
-            text.is_empty() || text == "none" || text == "[]" || says_nothing(&text)
+            text.is_empty() || text == "none" || text == "[]" || reports_no_items(&text)
         }
         Value::Array(items) => items.iter().all(is_empty),
         Value::Object(map) => {
