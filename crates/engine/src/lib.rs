@@ -75,6 +75,7 @@ pub use published_event::PublishedEvent;
 pub use question::Question;
 pub use recover::{RerunWith, ResumeWith};
 pub use reply::{answer_text, question_key};
+pub use run_document::EventPage;
 pub use run_view::run_view;
 pub use stored_skill::{add_state, skill_standing};
 pub use transcript::Transcript;

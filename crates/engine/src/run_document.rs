@@ -24,6 +24,17 @@ use crate::published_event::PublishedEvent;
 use crate::run_view::read_field;
 use crate::{Engine, Error, Transcript, run_view};
 
+/// A page of public events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventPage {
+    /// The events, oldest first.
+    pub events: Vec<EventView>,
+    /// The last sequence number that was read.
+    pub last: u64,
+    /// Whether more events may follow.
+    pub more: bool,
+}
+
 impl Engine {
     /// Returns the plan of the skill with this name.
     pub async fn plan(&self, name: &str) -> Result<Arc<Plan>, Error> {
@@ -71,15 +82,16 @@ impl Engine {
         public.collect()
     }
 
-    /// Returns the public events of all runs after a sequence number, oldest first, and the last sequence
-    /// number that was read.
+    /// Returns the public events of one run, or of all runs, after a sequence number.
     pub async fn public_events_after(
         &self,
+        run: Option<&RunId>,
         after: u64,
         limit: u32,
-    ) -> Result<(Vec<EventView>, u64), Error> {
-        let stored = self.store().events(None, after, limit).await?;
+    ) -> Result<EventPage, Error> {
+        let stored = self.store().events(run, after, limit).await?;
         let last = stored.last().map_or(after, |event| event.seq);
+        let more = stored.len() >= limit as usize;
         let mut runs: HashMap<RunId, Option<RunRow>> = HashMap::new();
         let mut events = Vec::with_capacity(stored.len());
         for event in stored {
@@ -96,7 +108,7 @@ impl Engine {
                 Err(error) => tracing::warn!(seq, %error, "the feed omits an event"),
             }
         }
-        Ok((events, last))
+        Ok(EventPage { events, last, more })
     }
 
     /// Returns the trace of a run; `None` if traces are not exported.

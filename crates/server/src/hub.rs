@@ -119,7 +119,7 @@ impl Hub {
     async fn broadcast_new_events(&self, app: &App) {
         loop {
             let after = self.state.lock().position;
-            let page = match runs::events_after(app, after, PAGE).await {
+            let page = match runs::events_after(app, None, after, PAGE).await {
                 Ok(page) => page,
                 Err(failure) => {
                     tracing::warn!("live events cannot be read: {}", failure.message);

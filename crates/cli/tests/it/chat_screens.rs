@@ -281,7 +281,7 @@ fn a_missing_attachment_is_reported_and_nothing_is_sent() {
     terminal.keys("What is on @cat.png\r");
     terminal
         .until("`cat.png` is an image; images cannot be attached")
-        .until("hint: text in UTF-8 is read");
+        .until("hint: only UTF-8 text can be attached");
     idle(&mut terminal);
     assert_fits(&terminal.screen(), 80);
     terminal.keys("Nothing\r").until("Fine.");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deft_engine::CHAT_SKILL;
+use deft_engine::{CHAT_SKILL, EventPage};
 use deft_model::{Cause, Object, Outage};
 use deft_store::{NewEvent, RunRow, SkillOrigin, SkillRow, Store};
 use deft_store_testkit::Memory;
@@ -86,7 +86,8 @@ async fn a_damaged_event_is_left_out_of_the_feed() {
     };
     store.reopen(&first.id, damaged).await.unwrap();
     let second = world.run("echo", json!({})).await;
-    let (events, last) = world.engine.public_events_after(0, 100).await.unwrap();
+    let page = world.engine.public_events_after(None, 0, 100).await;
+    let EventPage { events, last, .. } = page.unwrap();
     assert_eq!(last, store.newest_event().await.unwrap());
     let of = |row: &RunRow| {
         let mut seqs = events.iter().filter(|event| event.execution_id == row.id);

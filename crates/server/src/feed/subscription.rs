@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use deft_service::runs;
 use deft_wire::event::ResyncEvent;
+use deft_wire::model::RunId;
 use deft_wire::{Done, Failure};
 use jiff::Timestamp;
 use tokio::sync::OwnedSemaphorePermit;
@@ -30,6 +31,8 @@ pub(crate) struct Subscription {
     server: Arc<Server>,
     /// What the client wants, with the whole id of the run.
     query: FeedQuery,
+    /// The run that the client wants, if it wants only one.
+    run: Option<RunId>,
     live: Receiver<Arc<FeedEvent>>,
     /// Sequence number of the last event that was returned or filtered out.
     last: u64,
@@ -52,7 +55,10 @@ impl Subscription {
             Failure::input("too_many_requests", message).hint("close some of them")
         })?;
         let run = find_run(&server, query.run).await?;
-        let query = FeedQuery { run, ..query };
+        let query = FeedQuery {
+            run: run.as_ref().map(ToString::to_string),
+            ..query
+        };
         let newest = runs::newest_event(&server.app).await?;
         let live = server.hub.listen(newest);
         Ok(Self {
@@ -60,6 +66,7 @@ impl Subscription {
             live,
             server,
             query,
+            run,
             read: VecDeque::new(),
             behind: true,
             _place: place,
@@ -102,7 +109,8 @@ impl Subscription {
     }
 
     async fn read_stored(&mut self) -> Done<()> {
-        let page = runs::events_after(&self.server.app, self.last, PAGE).await?;
+        let page = runs::events_after(&self.server.app, self.run.as_ref(), self.last, PAGE);
+        let page = page.await?;
         let events = page.events.into_iter();
         self.read = events.map(|event| Arc::new(event.into())).collect();
         if self.read.is_empty() {
@@ -121,10 +129,10 @@ impl Subscription {
 }
 
 /// The whole id of the run that a client asks for. It stays the same while the client listens, also for `last`.
-async fn find_run(server: &Arc<Server>, given: Option<String>) -> Done<Option<String>> {
+async fn find_run(server: &Arc<Server>, given: Option<String>) -> Done<Option<RunId>> {
     let Some(given) = given else {
         return Ok(None);
     };
     let found = server.block(move |server| runs::find_id(&server.app, &given));
-    Ok(Some(found.await?.to_string()))
+    found.await.map(Some)
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_engine::PublishedEvent;
+use deft_engine::{EventPage, PublishedEvent};
+use deft_model::RunId;
 use deft_wire::Done;
-use deft_wire::event::EventView;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -15,23 +15,15 @@ use crate::store;
 /// Maximum wait for an event of this process before the store is checked; other processes store events too.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A page of events of all runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FeedPage {
-    /// The events, oldest first.
-    pub events: Vec<EventView>,
-    /// The position up to which the store was read.
-    pub last: u64,
-    /// Whether more events may follow.
-    pub more: bool,
-}
-
-/// Returns at most `limit` events after the position `after`.
-pub async fn events_after(app: &App, after: u64, limit: u32) -> Done<FeedPage> {
-    let read = app.engine.public_events_after(after, limit).await;
-    let (events, last) = read.map_err(|error| app::failure(&error))?;
-    let more = last - after >= u64::from(limit);
-    Ok(FeedPage { events, last, more })
+/// Returns at most `limit` events of one run, or of all runs, after the position `after`.
+pub async fn events_after(
+    app: &App,
+    run: Option<&RunId>,
+    after: u64,
+    limit: u32,
+) -> Done<EventPage> {
+    let read = app.engine.public_events_after(run, after, limit).await;
+    read.map_err(|error| app::failure(&error))
 }
 
 /// Returns a number that changes with every change of the store.

@@ -11,8 +11,9 @@ mod progress_tests;
 mod runner;
 mod start;
 
+pub use deft_engine::EventPage;
 pub use drive::{Answers, Drive, DrivenRun, RunWork, Update, begin, drive, drive_on, wait};
-pub use feed::{EventBell, FeedPage, events_after, newest_event, version};
+pub use feed::{EventBell, events_after, newest_event, version};
 pub use history::{
     CancelResult, EventStream, NewEvents, PruneLimit, PruneMode, RunPages, RunQuery, cancel,
     check_skill, detail, events, export, find_id, list, prune, show,

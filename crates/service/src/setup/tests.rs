@@ -282,7 +282,7 @@ fn without_a_person_flags_or_the_first_candidate_are_used() {
     let hint = |provider| bad(Some(provider), None).hint.unwrap();
     assert!(hint("anthropic").contains("`deft secrets set ANTHROPIC_API_KEY`"));
     let keyless = bad(Some("anthropic"), Some("http://b")).hint.unwrap();
-    assert!(keyless.ends_with("leave `--provider` out and name the model with `--model`"));
+    assert!(keyless.ends_with("leave out `--provider` and name the model with `--model`"));
     assert!(hint("vllm").starts_with("start it"));
     assert!(hint("nowhere").contains("anthropic, openai"));
     assert_eq!(bad(None, Some("http://b")).code, "no_model");

@@ -29,9 +29,9 @@ pub fn tools(app: &App, events: Option<u32>) -> Done<ToolStats> {
     app.block_on(async {
         let mut after = newest_event(app).await?.saturating_sub(most);
         // Older events may have been deleted with their runs.
-        counts.complete = after == 0 || events_after(app, 0, 1).await?.last > after;
+        counts.complete = after == 0 || events_after(app, None, 0, 1).await?.last > after;
         loop {
-            let page = events_after(app, after, PAGE).await?;
+            let page = events_after(app, None, after, PAGE).await?;
             counts.events += u64::try_from(page.events.len()).unwrap_or(u64::MAX);
             page.events.iter().for_each(|event| counts.read(event));
             if !page.more {
