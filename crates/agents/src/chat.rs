@@ -129,17 +129,7 @@ impl Agents {
             let left_out = allowed.left_out.join(", ");
             tracing::warn!(%left_out, "some tools do not fit into the prompt and are not offered");
         }
-        let approve = self.approvals(&chosen.agent);
-        let authority = Authority {
-            agent: chosen.agent.id.clone(),
-            attended,
-            tools: allowed.limit.into_iter().collect(),
-            ask_unannotated: attended && approve.iter().any(|word| word == Agent::DESTRUCTIVE),
-            approve,
-            skills: allowed.skills.clone(),
-            may_schedule: true,
-            ..Authority::default()
-        };
+        let authority = self.chat_authority(&chosen.agent, attended, &allowed);
         let setup = Setup {
             agent: chosen.agent.id.clone(),
             model: chosen.model,
@@ -160,6 +150,21 @@ impl Agents {
             sections: prompt.sections,
             notes,
         })
+    }
+
+    /// Returns the rights of an agent in a chat.
+    fn chat_authority(&self, agent: &Agent, attended: bool, allowed: &AllowedTools) -> Authority {
+        let approve = self.approvals(agent);
+        Authority {
+            agent: agent.id.clone(),
+            attended,
+            tools: allowed.limit.iter().cloned().collect(),
+            ask_unannotated: attended && approve.iter().any(|word| word == Agent::DESTRUCTIVE),
+            approve,
+            skills: allowed.skills.clone(),
+            may_schedule: true,
+            ..Authority::default()
+        }
     }
 
     async fn facts_for_prompt(&self) -> Vec<String> {

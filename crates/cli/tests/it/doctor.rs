@@ -209,7 +209,10 @@ fn a_money_budget_without_prices_is_reported() {
     let world = used_home();
     world.write("home/config.toml", model);
     let output = world.run(&["budget", "set", "--usd-per-day", "0.5"]);
-    assert!(output.contains("calls of models without a price count as free: `near`"), "{output}");
+    assert!(
+        output.contains("calls of models without a price count as free: `near`"),
+        "{output}"
+    );
 }
 
 /// After a tick with a future time skills wait for that time, and doctor reports this.
