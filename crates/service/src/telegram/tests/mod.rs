@@ -1,6 +1,7 @@
 //! The bot with a fake Bot API and scripted answers.
 
 mod answers;
+mod settings;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -483,18 +484,5 @@ async fn an_answer_after_a_question_arrives_later() {
     ];
     assert_eq!(sent, pairs(&told));
     assert_eq!(world.fake.texts(), ["work"; 4]);
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn changed_settings_are_applied() {
-    let mut world = world();
-    world.serve();
-    world.api.write(9, "early");
-    world.wait_updates(1).await;
-    let changed = settings(&world.api, &["9"]);
-    world.settings.as_ref().unwrap().send(changed).unwrap();
-    world.api.write(9, "late");
-    assert_eq!(world.messages(1), pairs(&[("9", "you said: late")]));
     world.end().await;
 }
