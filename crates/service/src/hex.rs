@@ -1,6 +1,6 @@
 //! Hexadecimal digits, and SHA-256 digests in them.
 
-use sha2::{Digest, Sha256};
+pub use deft_engine::hex_digest;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
@@ -21,12 +21,6 @@ pub fn decode_hex(text: &str) -> Option<Vec<u8>> {
         .iter()
         .map(|[high, low]| Some(value(*high)? << 4 | value(*low)?));
     bytes.collect::<Option<_>>().filter(|_| rest.is_empty())
-}
-
-/// Returns the SHA-256 digest of `bytes` in 64 digits.
-pub fn hex_digest(bytes: &[u8]) -> String {
-    let digest: [u8; 32] = Sha256::digest(bytes).into();
-    hex(&digest)
 }
 
 #[cfg(test)]

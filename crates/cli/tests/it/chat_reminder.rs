@@ -76,7 +76,7 @@ fn a_reminder_is_set_in_a_chat() {
     );
     assert!(
         output.stderr.contains("schedules do not run"),
-        "nobody is told that nothing would happen: {output:?}"
+        "no warning that the reminder cannot run: {output:?}"
     );
     let asked = model.requests();
     assert_eq!(asked.len(), 2, "{output:?}");
