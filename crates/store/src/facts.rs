@@ -25,6 +25,11 @@ pub trait Settings: Send + Sync {
 
     /// Stores the value of a setting.
     fn keep_setting(&self, name: &str, value: &str) -> Answer<'_, ()>;
+
+    /// Stores the value of a setting if its value is still `before`, which is `None` for a setting without a
+    /// value. Returns whether it was stored. So a caller that reads, changes and stores a value cannot undo a
+    /// change that another process made in between.
+    fn replace_setting(&self, name: &str, before: Option<&str>, value: &str) -> Answer<'_, bool>;
 }
 
 /// A fact to store.

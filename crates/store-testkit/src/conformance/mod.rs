@@ -124,6 +124,7 @@ pub const RULES: &[Rule] = rules![
     outbox::facts_are_deleted_permanently,
     outbox::a_fact_is_kept_once,
     outbox::settings_are_replaced,
+    outbox::a_changed_setting_is_not_replaced,
     conversations::a_conversation_is_opened_once,
     conversations::messages_are_numbered_without_gaps,
     conversations::messages_are_stored_with_the_batch,

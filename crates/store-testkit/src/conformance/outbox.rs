@@ -277,3 +277,14 @@ pub(super) async fn settings_are_replaced(store: &dyn Store) {
     store.keep_setting("s", "2").await.unwrap();
     assert_eq!(store.setting("s").await.unwrap().as_deref(), Some("2"));
 }
+
+pub(super) async fn a_changed_setting_is_not_replaced(store: &dyn Store) {
+    assert!(!store.replace_setting("s", Some("0"), "1").await.unwrap());
+    assert_eq!(store.setting("s").await.unwrap(), None);
+    assert!(store.replace_setting("s", None, "1").await.unwrap());
+    assert!(!store.replace_setting("s", None, "2").await.unwrap());
+    assert!(!store.replace_setting("s", Some("0"), "2").await.unwrap());
+    assert_eq!(store.setting("s").await.unwrap().as_deref(), Some("1"));
+    assert!(store.replace_setting("s", Some("1"), "2").await.unwrap());
+    assert_eq!(store.setting("s").await.unwrap().as_deref(), Some("2"));
+}

@@ -223,4 +223,17 @@ impl Notes {
     pub(super) fn keep_setting(&mut self, name: &str, value: &str) {
         self.settings.insert(name.to_owned(), value.to_owned());
     }
+
+    pub(super) fn replace_setting(
+        &mut self,
+        name: &str,
+        before: Option<&str>,
+        value: &str,
+    ) -> bool {
+        let is_current = self.setting(name).as_deref() == before;
+        if is_current {
+            self.keep_setting(name, value);
+        }
+        is_current
+    }
 }

@@ -258,3 +258,16 @@ pub(super) fn keep_setting(db: &Connection, name: &str, value: &str) -> Result<(
     db.prepare_cached(sql)?.execute([name, value])?;
     Ok(())
 }
+
+pub(super) fn replace_setting(
+    db: &Connection,
+    name: &str,
+    before: Option<&str>,
+    value: &str,
+) -> Result<bool, Fault> {
+    let is_current = setting(db, name)?.as_deref() == before;
+    if is_current {
+        keep_setting(db, name, value)?;
+    }
+    Ok(is_current)
+}

@@ -126,6 +126,10 @@ impl Settings for Memory {
             Ok(())
         })
     }
+
+    fn replace_setting(&self, name: &str, before: Option<&str>, value: &str) -> Answer<'_, bool> {
+        self.write(|state| Ok(state.notes.replace_setting(name, before, value)))
+    }
 }
 
 impl Conversations for Memory {

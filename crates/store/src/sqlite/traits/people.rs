@@ -118,6 +118,16 @@ impl Settings for Sqlite {
         self.writer
             .write(move |db| outbox::keep_setting(db, &name, &value))
     }
+
+    fn replace_setting(&self, name: &str, before: Option<&str>, value: &str) -> Answer<'_, bool> {
+        let (name, before, value) = (
+            name.to_owned(),
+            before.map(ToOwned::to_owned),
+            value.to_owned(),
+        );
+        self.writer
+            .write(move |db| outbox::replace_setting(db, &name, before.as_deref(), &value))
+    }
 }
 
 impl Conversations for Sqlite {
