@@ -1,12 +1,13 @@
 //! Outages that affect several skills: people are told once, not once per skill.
 //!
 //! An incident begins with the first run that meets an outage and reports it. It ends when an affected skill
-//! works again. Incidents are stored, so that other processes and the next start know them. Not here: which
-//! failures are outages; the code that detects a failure decides that.
+//! works again. Incidents are stored, so that other processes and the next start know them; of several
+//! processes whose runs fail together, one reports the outage. Not here: which failures are outages; the code
+//! that detects a failure decides that.
 
 use std::collections::BTreeSet;
 
-use deft_base::{Base, Error, read_setting};
+use deft_base::{Base, Error, read_stored};
 use deft_model::Outage;
 use deft_store::{SkillChange, SkillState};
 use jiff::{SignedDuration, Timestamp};
@@ -38,10 +39,16 @@ struct Incident {
     skills: BTreeSet<String>,
 }
 
+/// The incidents with the text that they were read from.
+struct StoredIncidents {
+    text: Option<String>,
+    all: Vec<Incident>,
+}
+
 /// The open incidents of a store.
 pub struct Incidents {
     base: Base,
-    /// Serializes access, so that only one of several runs that fail together reports the outage.
+    /// Serializes the changes of this process, so that they need no second attempt.
     turn: Mutex<()>,
 }
 
@@ -63,87 +70,76 @@ impl Incidents {
         at: Timestamp,
     ) -> Result<bool, Error> {
         let _turn = self.turn.lock().await;
-        let mut all = self.read().await?;
-        let mut known = false;
-        match all.iter_mut().find(|incident| incident.outage == *outage) {
-            // A run whose end is stored at the second try sends the same notice as at the first.
-            Some(incident) if incident.told_by == run => {}
-            Some(incident) if self.is_open(incident, skill, at).await? => {
-                known = true;
-                incident.skills.insert(skill.to_owned());
-            }
-            _ => {
-                all.retain(|incident| incident.outage != *outage);
-                all.push(Incident {
-                    outage: outage.clone(),
-                    since: at,
-                    told_by: run.to_owned(),
-                    watched: false,
-                    skills: BTreeSet::from([skill.to_owned()]),
-                });
+        loop {
+            let mut stored = self.load().await?;
+            let all = &mut stored.all;
+            let known = match all.iter_mut().find(|incident| incident.outage == *outage) {
+                // A run whose end is stored at the second try sends the same notice as at the first.
+                Some(incident) if incident.told_by == run => false,
+                Some(incident) if self.is_open(incident, skill, at).await? => {
+                    incident.skills.insert(skill.to_owned());
+                    true
+                }
+                _ => {
+                    let skills = BTreeSet::from([skill.to_owned()]);
+                    replace_incident(all, Incident::new(outage, run, skills, at));
+                    false
+                }
+            };
+            if self.save(&stored).await? {
+                return Ok(known);
             }
         }
-        self.keep(&all).await?;
-        Ok(known)
     }
 
     /// Like [`join`](Self::join), for a check that reports the end itself.
     pub async fn watch(&self, outage: &Outage, check: &str, at: Timestamp) -> Result<bool, Error> {
         let _turn = self.turn.lock().await;
-        let mut all = self.read().await?;
-        if let Some(incident) = all.iter().find(|incident| incident.outage == *outage)
-            && incident.told_by != check
-            && self.is_open(incident, "", at).await?
-        {
-            return Ok(true);
+        loop {
+            let mut stored = self.load().await?;
+            let mut all = stored.all.iter();
+            if let Some(incident) = all.find(|incident| incident.outage == *outage)
+                && incident.told_by != check
+                && self.is_open(incident, "", at).await?
+            {
+                return Ok(true);
+            }
+            let mut incident = Incident::new(outage, check, BTreeSet::new(), at);
+            incident.watched = true;
+            replace_incident(&mut stored.all, incident);
+            if self.save(&stored).await? {
+                return Ok(false);
+            }
         }
-        all.retain(|incident| incident.outage != *outage);
-        all.push(Incident {
-            outage: outage.clone(),
-            since: at,
-            told_by: check.to_owned(),
-            watched: true,
-            skills: BTreeSet::new(),
-        });
-        self.keep(&all).await?;
-        Ok(false)
     }
 
     /// Records that the health report announces an outage. The incident ends when an affected skill works
     /// again.
     pub async fn report(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
         let _turn = self.turn.lock().await;
-        let mut all = self.read().await?;
-        all.retain(|incident| incident.outage != *outage);
-        all.push(Incident {
-            outage: outage.clone(),
-            since: at,
-            told_by: REPORT.to_owned(),
-            watched: false,
-            skills: BTreeSet::new(),
-        });
-        self.keep(&all).await
+        loop {
+            let mut stored = self.load().await?;
+            let incident = Incident::new(outage, REPORT, BTreeSet::new(), at);
+            replace_incident(&mut stored.all, incident);
+            if self.save(&stored).await? {
+                return Ok(());
+            }
+        }
     }
 
     /// Ends an incident that the health report announced. Returns false if it had ended before.
     pub async fn end_reported(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
-        let _turn = self.turn.lock().await;
-        let mut all = self.read().await?;
-        let over: Vec<Incident> = all
-            .extract_if(.., |incident| {
-                incident.told_by == REPORT && incident.outage == *outage
-            })
-            .collect();
-        self.keep(&all).await?;
-        for skill in over.iter().flat_map(|incident| &incident.skills) {
-            self.forget_alert(skill, at).await?;
-        }
-        Ok(!over.is_empty())
+        let is_over =
+            |incident: &mut Incident| incident.told_by == REPORT && incident.outage == *outage;
+        let (ended, ()) = self
+            .end("", at, |all| (all.extract_if(.., is_over).collect(), ()))
+            .await?;
+        Ok(!ended.is_empty())
     }
 
     /// Whether an open incident exists for an outage.
     pub async fn is_known(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
-        let all = self.read().await?;
+        let all = self.load().await?.all;
         match all.iter().find(|incident| incident.outage == *outage) {
             Some(incident) => self.is_open(incident, "", at).await,
             None => Ok(false),
@@ -157,30 +153,23 @@ impl Incidents {
         skill: &str,
         at: Timestamp,
     ) -> Result<Option<EndedIncident>, Error> {
-        let _turn = self.turn.lock().await;
-        let mut all = self.read().await?;
-        let over: Vec<Incident> = all
-            .extract_if(.., |incident| {
-                !incident.watched && incident.skills.contains(skill)
+        let (ended, is_watched) = self
+            .end(skill, at, |all| {
+                let is_over =
+                    |incident: &mut Incident| !incident.watched && incident.skills.contains(skill);
+                let ended = all.extract_if(.., is_over).collect();
+                let mut is_watched = false;
+                for incident in all.iter_mut().filter(|incident| incident.watched) {
+                    is_watched |= incident.skills.remove(skill);
+                }
+                (ended, is_watched)
             })
-            .collect();
-        let watched = all.iter_mut().filter(|incident| incident.watched);
-        let mut is_watched = false;
-        for incident in watched {
-            is_watched |= incident.skills.remove(skill);
-        }
-        if over.is_empty() && !is_watched {
+            .await?;
+        if ended.is_empty() && !is_watched {
             return Ok(None);
         }
-        self.keep(&all).await?;
-        let mut others: BTreeSet<String> = over
-            .into_iter()
-            .flat_map(|incident| incident.skills)
-            .collect();
+        let mut others = affected_skills(&ended);
         others.remove(skill);
-        for other in &others {
-            self.forget_alert(other, at).await?;
-        }
         Ok(Some(EndedIncident {
             others,
             notified_elsewhere: is_watched,
@@ -189,18 +178,51 @@ impl Incidents {
 
     /// Ends an incident that a check reported.
     pub async fn end_watched(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
+        let is_over = |incident: &mut Incident| incident.watched && incident.outage == *outage;
+        self.end("", at, |all| (all.extract_if(.., is_over).collect(), ()))
+            .await
+            .map(drop)
+    }
+
+    /// Ends the incidents that `change` removes, and clears the alerts of the affected skills except `but`.
+    /// If another process changes the incidents in between, `change` decides again.
+    async fn end<T>(
+        &self,
+        but: &str,
+        at: Timestamp,
+        change: impl Fn(&mut Vec<Incident>) -> (Vec<Incident>, T),
+    ) -> Result<(Vec<Incident>, T), Error> {
         let _turn = self.turn.lock().await;
-        let mut all = self.read().await?;
-        let over: Vec<Incident> = all
-            .extract_if(.., |incident| {
-                incident.watched && incident.outage == *outage
-            })
-            .collect();
-        self.keep(&all).await?;
-        for skill in over.iter().flat_map(|incident| &incident.skills) {
-            self.forget_alert(skill, at).await?;
+        loop {
+            let mut stored = self.load().await?;
+            let (ended, more) = change(&mut stored.all);
+            // While the incident is still stored: an affected skill that works again in the meantime must find
+            // the incident or no alert, or it would send a notice of its own.
+            for skill in affected_skills(&ended).iter().filter(|skill| *skill != but) {
+                self.forget_alert(skill, at).await?;
+            }
+            if self.save(&stored).await? {
+                return Ok((ended, more));
+            }
         }
-        Ok(())
+    }
+
+    async fn load(&self) -> Result<StoredIncidents, Error> {
+        let text = self.base.store().setting(SETTING).await?;
+        let read = |text: &String| read_stored(text, || format!("the setting `{SETTING}`"));
+        let all = text.as_ref().map(read).transpose()?.unwrap_or_default();
+        Ok(StoredIncidents { text, all })
+    }
+
+    /// Stores changed incidents. Returns false if another process has changed them since they were loaded.
+    async fn save(&self, stored: &StoredIncidents) -> Result<bool, Error> {
+        let after = serde_json::to_string(&stored.all).unwrap_or_default();
+        let before = stored.text.as_deref();
+        if before.unwrap_or("[]") == after {
+            return Ok(true);
+        }
+        let replaced = self.base.store().replace_setting(SETTING, before, &after);
+        Ok(replaced.await?)
     }
 
     /// Whether an incident is open: at most a day old, with at least one affected skill that still has an
@@ -251,16 +273,30 @@ impl Incidents {
         }
         Ok(())
     }
+}
 
-    async fn read(&self) -> Result<Vec<Incident>, Error> {
-        let stored = read_setting(&**self.base.store(), SETTING).await?;
-        Ok(stored.unwrap_or_default())
+impl Incident {
+    /// Returns an incident whose end no check reports.
+    fn new(outage: &Outage, told_by: &str, skills: BTreeSet<String>, since: Timestamp) -> Self {
+        Self {
+            outage: outage.clone(),
+            since,
+            told_by: told_by.to_owned(),
+            watched: false,
+            skills,
+        }
     }
+}
 
-    async fn keep(&self, all: &[Incident]) -> Result<(), Error> {
-        let text = serde_json::to_string(all).unwrap_or_default();
-        Ok(self.base.store().keep_setting(SETTING, &text).await?)
-    }
+/// Adds an incident in the place of an older one of the same outage.
+fn replace_incident(all: &mut Vec<Incident>, new: Incident) {
+    all.retain(|incident| incident.outage != new.outage);
+    all.push(new);
+}
+
+fn affected_skills(incidents: &[Incident]) -> BTreeSet<String> {
+    let skills = incidents.iter().flat_map(|incident| &incident.skills);
+    skills.cloned().collect()
 }
 
 /// The result of ending the incidents of a skill.

@@ -34,6 +34,7 @@ mod file_names;
 mod file_skills;
 mod grants;
 mod health;
+mod incidents;
 mod leases;
 mod limits;
 mod model_health;

@@ -1,0 +1,51 @@
+//! An outage that several processes meet at once is reported by one of them, and none loses what another stored.
+
+use std::sync::Arc;
+
+use deft_model::Outage;
+use deft_store::{Settings as _, Sqlite, SqliteOptions, Store};
+use serde_json::{Value, json};
+
+use crate::time_world::at;
+use crate::world::World;
+
+const SKILLS_PER_PROCESS: usize = 20;
+
+/// Two engines with handles of their own on one database, as two processes have them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_of_two_processes_join_one_incident() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let open = || Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap());
+    let worlds = [open(), open()].map(|store| World::with(store as Arc<dyn Store>, &[], |_| {}));
+
+    let mut joins = Vec::new();
+    for number in 0..SKILLS_PER_PROCESS {
+        for (process, world) in worlds.iter().enumerate() {
+            let engine = world.engine.clone();
+            joins.push(tokio::spawn(async move {
+                let name = format!("skill-{process}-{number:02}");
+                let outage = Outage::Server("mail".to_owned());
+                let incidents = engine.incidents();
+                incidents
+                    .join(&outage, &name, &format!("run of {name}"), at("13:00"))
+                    .await
+                    .unwrap()
+            }));
+        }
+    }
+    let mut reports = 0;
+    for join in joins {
+        reports += u32::from(!join.await.unwrap());
+    }
+
+    let stored = open().setting("incidents").await.unwrap().unwrap();
+    let stored: Value = serde_json::from_str(&stored).unwrap();
+    let mut skills: Vec<String> = (0..SKILLS_PER_PROCESS)
+        .flat_map(|number| [0, 1].map(|process| format!("skill-{process}-{number:02}")))
+        .collect();
+    skills.sort();
+    assert_eq!(stored[0]["skills"], json!(skills));
+    assert_eq!(stored.as_array().unwrap().len(), 1, "{stored:#}");
+    assert_eq!(reports, 1);
+}
