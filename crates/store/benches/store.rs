@@ -63,6 +63,7 @@ fn main() {
     bench.whole_runs();
     bench.measure_other_process();
     bench.claims();
+    bench.claims_behind_held_runs();
     bench.memory();
 }
 
@@ -354,6 +355,38 @@ impl Bench {
             }
             let what = "sqlite: claim, 10,000 finished + 1,000 queued, p50";
             percentile(what, &mut times, 50);
+        });
+    }
+
+    /// Measures claims that have to pass many older runs of a held skill.
+    fn claims_behind_held_runs(&self) {
+        let store = self.open("held.db");
+        self.rt.block_on(async {
+            let held = |n| Admission {
+                skill: "held".to_owned(),
+                ..admission(n, None)
+            };
+            let count = self.some(10_000);
+            let answers: Vec<_> = (0..count).map(|n| store.admit(held(n))).collect();
+            for answer in answers {
+                answer.await.unwrap();
+            }
+            store.hold("held", true, at(0)).await.unwrap();
+            let mut times = Vec::new();
+            for n in count..count + self.some(200) {
+                store.admit(admission(n, None)).await.unwrap();
+                let request = Claim {
+                    owner: "bench".to_owned(),
+                    now: at(20_000),
+                    until: at(30_000),
+                    global_limit: None,
+                    only: None,
+                };
+                let before = Instant::now();
+                store.claim(request).await.unwrap().unwrap();
+                times.push(before.elapsed());
+            }
+            percentile("sqlite: claim behind 10,000 held runs, p50", &mut times, 50);
         });
     }
 

@@ -22,6 +22,7 @@ mod outbox;
 mod overwrite;
 mod people;
 mod prune;
+mod queue;
 mod readers;
 mod row;
 mod skills;
