@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use deft_agent::prompt::{PromptInput, assemble};
 use deft_agent::{Limits, Mode, Offer, Setup};
-use deft_base::{Error, hex_digest, run_inputs};
+use deft_base::{Error, run_inputs};
 use deft_command::fill_page;
 use deft_library::denied_failure;
-use deft_model::{Agent, Authority, Body, Cause, Failure, FailureClass, RunId, Skill};
+use deft_model::{Agent, Authority, Body, Cause, Digest, Failure, FailureClass, RunId, Skill};
 use deft_registry::Snapshot;
 use deft_store::{NewConversation, RunRow};
 use deft_workflow::Path;
@@ -221,7 +221,7 @@ impl Agents {
         path: &Path,
         title: &str,
     ) -> Result<deft_agent::ConversationRef, Error> {
-        let mark = hex_digest(format!("{}\n{path}", run.id).as_bytes());
+        let mark = Digest::sha256(format!("{}\n{path}", run.id).as_bytes()).to_string();
         let new = NewConversation {
             id: format!("conv_{}", &mark[..24]),
             agent: run.agent_id.clone(),

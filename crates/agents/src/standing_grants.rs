@@ -10,7 +10,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deft_base::{Error, hex_digest};
+use deft_base::Error;
+use deft_model::Digest;
 use deft_store::Grant;
 use deft_tools::ToolInfo;
 use deft_workflow::ToolMark;
@@ -67,7 +68,7 @@ pub(crate) fn mark(info: &ToolInfo) -> ToolMark {
     });
     ToolMark {
         tool: info.full_name(),
-        digest: hex_digest(described.to_string().as_bytes()),
+        digest: Digest::sha256(described.to_string().as_bytes()).to_string(),
     }
 }
 

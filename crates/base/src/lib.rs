@@ -10,12 +10,10 @@ mod stored;
 
 use std::sync::{Arc, OnceLock};
 
-use deft_model::Digest;
 use deft_skillfile::Moment;
 use deft_store::Store;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
 pub use bells::Bells;
@@ -109,9 +107,4 @@ impl Base {
             zone,
         }
     }
-}
-
-/// Returns the SHA-256 of `bytes` in hexadecimal digits.
-pub fn hex_digest(bytes: &[u8]) -> String {
-    Digest::from_bytes(Sha256::digest(bytes).into()).to_string()
 }

@@ -3,8 +3,7 @@
 //! A result may hold placeholders of secrets, which are valid only in the run that made them. It is stored
 //! with the nonce of that run, and converted to the nonce of the run that reads it.
 
-use deft_base::hex_digest;
-use deft_model::Object;
+use deft_model::{Digest, Object};
 use deft_workflow::{rekey, replace_placeholders};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -41,7 +40,7 @@ pub(crate) fn key(tool: &str, args: &Object, nonce: &str) -> String {
         text.push('=');
         text.push_str(&args[name].to_string());
     }
-    hex_digest(by_name(&text, nonce).as_bytes())
+    Digest::sha256(by_name(&text, nonce).as_bytes()).to_string()
 }
 
 /// Replaces placeholders of secrets by names. The mark around a name does not occur in the text, so that

@@ -1,7 +1,6 @@
 //! Questions of runs to people, as values.
 
-use deft_base::hex_digest;
-use deft_model::RunId;
+use deft_model::{Digest, RunId};
 use deft_store::NewApproval;
 use deft_wire::approval::ApprovalAnswer;
 use deft_workflow::{Ask, Operation, Path};
@@ -27,7 +26,7 @@ pub struct Question {
 /// Returns the id of a question at a step. It stays the same after a crash.
 fn approval_id(run: &RunId, path: &Path, nth: u32) -> String {
     let text = format!("{run}\n{path}\n{nth}");
-    format!("apr_{}", &hex_digest(text.as_bytes())[..12])
+    format!("apr_{}", &Digest::sha256(text.as_bytes()).to_string()[..12])
 }
 
 /// Returns the question that an action asks; `None` for other actions. `nth` is the number of times the run

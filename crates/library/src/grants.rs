@@ -6,8 +6,8 @@
 //! covers every call of the tool by that step: a person agreed to it when an agent's skill was stored.
 //!
 //! Not here: who is asked and how an answer is used (`deft-engine`).
-use deft_base::{Error, hex_digest};
-use deft_model::{Object, fits};
+use deft_base::Error;
+use deft_model::{Digest, Object, fits};
 use deft_store::Grant;
 use deft_workflow::{Operation, Path};
 use serde_json::Value;
@@ -106,7 +106,7 @@ impl StepOperation<'_> {
         let digest = self.digest_without(allowed);
         let pattern = allowed.to_stored();
         let name = match &pattern {
-            Some(pattern) => hex_digest(format!("{digest}\n{pattern}").as_bytes()),
+            Some(pattern) => Digest::sha256(format!("{digest}\n{pattern}").as_bytes()).to_string(),
             None => digest.clone(),
         };
         (format!("grant_{}", &name[..12]), digest, pattern)
@@ -240,7 +240,7 @@ fn operation_digest(skill: &str, revision: &str, path: &Path, operation: &Operat
         .map(|part| part.split(['[', '~']).next().unwrap_or(part))
         .collect();
     let text = format!("{skill}\n{revision}\n{}\n{operation}", step.join("/"));
-    hex_digest(text.as_bytes())
+    Digest::sha256(text.as_bytes()).to_string()
 }
 
 #[cfg(test)]

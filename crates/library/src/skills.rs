@@ -17,7 +17,6 @@ use deft_workflow::Plan;
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::rights::with_authority;
 
@@ -146,7 +145,7 @@ pub(crate) fn is_called(path: &Path, name: &str) -> bool {
 
 /// Returns the revision of a record: the hash of its text.
 pub(crate) fn record_revision(content: &str) -> Revision {
-    Revision::new(Digest::from_bytes(Sha256::digest(content).into()))
+    Revision::new(Digest::sha256(content.as_bytes()))
 }
 
 /// A skill as it is stored.

@@ -4,6 +4,8 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
+
 /// The agent that a skill belongs to if it names none, and the default of the setting `agent.default`.
 pub const DEFAULT_AGENT: &str = "thinker";
 
@@ -42,6 +44,11 @@ impl Borrow<str> for SkillId {
 pub struct Digest([u8; 32]);
 
 impl Digest {
+    /// Returns the SHA-256 of `bytes`.
+    pub fn sha256(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
     /// Wraps the bytes of a digest.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

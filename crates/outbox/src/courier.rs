@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deft_base::{Base, Error, hex_digest};
-use deft_model::{Failure, FailureClass, RunId};
+use deft_base::{Base, Error};
+use deft_model::{Digest, Failure, FailureClass, RunId};
 use deft_store::{NewNotice, NoticeEnd, NoticeRow, Store};
 use futures_util::future::join_all;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -363,7 +363,7 @@ fn key_of(row: &NoticeRow) -> String {
     let run = row.run.as_ref().map_or("", RunId::as_str);
     let at = row.at.as_nanosecond();
     let whole = format!("{}\n{run}\n{}\n{at}\n{}", row.id, row.key, row.body);
-    let digest = hex_digest(whole.as_bytes());
+    let digest = Digest::sha256(whole.as_bytes()).to_string();
     format!("notice-{}", digest.get(..32).unwrap_or(&digest))
 }
 

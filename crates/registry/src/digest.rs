@@ -8,11 +8,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::file::open_regular;
 
-/// Returns the SHA-256 digest of `bytes`.
-pub fn sha256(bytes: &[u8]) -> Digest {
-    Digest::from_bytes(Sha256::digest(bytes).into())
-}
-
 /// Returns the SHA-256 digest of a file, read in chunks.
 pub(crate) fn digest_file(path: &Path) -> io::Result<Digest> {
     let mut file = open_regular(path)?;
@@ -37,7 +32,7 @@ pub(crate) fn revision(name: &str, content: &[u8], siblings: &[SiblingFile]) -> 
         hasher.update(size.to_le_bytes());
         hasher.update(digest.map(Digest::into_bytes).unwrap_or_default());
     };
-    add(name, content.len() as u64, Some(sha256(content)));
+    add(name, content.len() as u64, Some(Digest::sha256(content)));
     for sibling in siblings {
         add(&sibling.path, sibling.size_bytes, sibling.sha256);
     }

@@ -34,7 +34,6 @@ mod walk;
 mod watch;
 
 pub use change::{Change, changes};
-pub use digest::sha256;
 pub use domain::Domain;
 pub use file::{open_regular, read_regular, read_text};
 pub use live::Registry;

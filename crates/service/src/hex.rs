@@ -1,8 +1,13 @@
 //! Hexadecimal digits, and SHA-256 digests in them.
 
-pub use deft_engine::hex_digest;
+use deft_model::Digest;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Returns the SHA-256 of `bytes` in lower-case digits.
+pub fn hex_digest(bytes: &[u8]) -> String {
+    Digest::sha256(bytes).to_string()
+}
 
 /// Returns two lower-case digits for each byte.
 pub fn hex(bytes: &[u8]) -> String {

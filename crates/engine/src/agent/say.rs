@@ -7,8 +7,8 @@ use deft_agents::{
     ALONE, ANSWER_TO, AgentSkill, MODEL, agent_input, agent_skill, conversation_of, first_message,
     text_of,
 };
-use deft_base::{hex_digest, run_outputs};
-use deft_model::{Cause, Failure, InputType, Object, RunOrigin, Skill, clip};
+use deft_base::run_outputs;
+use deft_model::{Cause, Digest, Failure, InputType, Object, RunOrigin, Skill, clip};
 use deft_store::{NewConversation, RunRow, Write};
 use serde_json::json;
 use uuid::Uuid;
@@ -126,7 +126,7 @@ impl Engine {
         let new = NewConversation {
             // The same message belongs to the same conversation, even if it is sent repeatedly.
             id: match &say.key {
-                Some(key) => format!("conv_{}", &hex_digest(key.as_bytes())[..24]),
+                Some(key) => format!("conv_{}", &Digest::sha256(key.as_bytes()).to_string()[..24]),
                 None => format!("conv_{}", Uuid::now_v7().simple()),
             },
             agent: agent.clone(),

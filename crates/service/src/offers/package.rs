@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use deft_model::{Dialect, Object};
-use deft_registry::{LoadedSkill, MAX_FILE_BYTES, read_regular, sha256};
+use deft_model::{Dialect, Digest, Object};
+use deft_registry::{LoadedSkill, MAX_FILE_BYTES, read_regular};
 
 use super::SkillOffers;
 
@@ -137,7 +137,7 @@ fn file(path: &str, content: &[u8]) -> PackageFile {
     PackageFile {
         path: path.to_owned(),
         size: content.len() as u64,
-        sha256: sha256(content).to_string(),
+        sha256: Digest::sha256(content).to_string(),
     }
 }
 

@@ -13,7 +13,6 @@ mod verify;
 use deft_model::{Digest, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 pub(crate) use entry::read_entry;
 pub(crate) use verify::{changed_content, check_file, check_frontmatter, unlisted_file};
@@ -124,7 +123,7 @@ impl RemoteSkill {
         let mut files: Vec<_> = files.iter().map(|file| (&file.uri, &file.sha256)).collect();
         files.sort_unstable();
         let all = json!({ "server": self.server, "uri": self.uri, "files": files });
-        Some(sha256(all.to_string().as_bytes()))
+        Some(Digest::sha256(all.to_string().as_bytes()).to_string())
     }
 }
 
@@ -150,11 +149,6 @@ fn short_root(uri: &str) -> &str {
     let root = root(uri);
     let short = root.strip_prefix(SCHEME);
     short.filter(|path| !path.contains("://")).unwrap_or(root)
-}
-
-/// Returns the SHA-256 of bytes in hexadecimal.
-fn sha256(bytes: &[u8]) -> String {
-    Digest::from_bytes(Sha256::digest(bytes).into()).to_string()
 }
 
 #[cfg(test)]

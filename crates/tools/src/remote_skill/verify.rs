@@ -1,10 +1,10 @@
 //! Compares the content of a skill with its entry. A mismatch is always a failure: an updated skill
 //! cannot be told apart from one that was tampered with.
 
-use deft_model::{Failure, FailureClass};
+use deft_model::{Digest, Failure, FailureClass};
 use serde_json::Value;
 
-use super::{RemoteFile, RemoteSkill, SKILL_MD, sha256};
+use super::{RemoteFile, RemoteSkill, SKILL_MD};
 
 /// Checks that the content has the listed size and digest.
 pub(crate) fn check_file(
@@ -17,7 +17,7 @@ pub(crate) fn check_file(
         let reason = format!("it has {size} bytes instead of the listed {}", file.size);
         return Err(changed_content(skill, &file.path, &reason));
     }
-    if sha256(content) != file.sha256 {
+    if Digest::sha256(content).to_string() != file.sha256 {
         return Err(changed_content(
             skill,
             &file.path,
@@ -113,7 +113,7 @@ mod tests {
 
     fn skill(text: &str) -> RemoteSkill {
         let uri = "skill://pdf/SKILL.md";
-        let digest = format!("sha256:{}", sha256(text.as_bytes()));
+        let digest = format!("sha256:{}", Digest::sha256(text.as_bytes()));
         let entry = json!({
             "uri": uri,
             "frontmatter": {"name": "pdf", "description": "Fills forms", "metadata": {"version": 1}},
