@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
 /// System folders that contain no ordinary files.
@@ -16,10 +16,48 @@ const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
 pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let metadata = path.metadata()?;
     check_kind(metadata.file_type())?;
-    if is_system(path) || is_system(&path.canonicalize()?) {
+    if is_system(path) || is_system(&absolute_path(path)?) {
+        return Err(refused_error(SYSTEM_FILE));
+    }
+    if let Some(file) = open_without_links(path) {
+        check(&file.metadata()?)?;
+        check_size(&metadata, max_bytes)?;
+        return read_open(file, &metadata, max_bytes);
+    }
+    if is_system(&path.canonicalize()?) {
         return Err(refused_error(SYSTEM_FILE));
     }
     read_known(path, &metadata, max_bytes)
+}
+
+/// Opens a file if no part of its path is a link. This takes one question to the kernel, where resolving the
+/// links of a path takes one per folder. `None` if there is a link, or the kernel is older than 5.6.
+#[cfg(target_os = "linux")]
+fn open_without_links(path: &Path) -> Option<File> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    file.ok().map(File::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_without_links(_: &Path) -> Option<File> {
+    None
+}
+
+/// Returns a path from the root without `..`, which is the real path if no part of it is a link.
+fn absolute_path(path: &Path) -> io::Result<PathBuf> {
+    let mut absolute = PathBuf::new();
+    for part in std::path::absolute(path)?.components() {
+        match part {
+            Component::ParentDir => drop(absolute.pop()),
+            Component::Prefix(_)
+            | Component::RootDir
+            | Component::CurDir
+            | Component::Normal(_) => absolute.push(part),
+        }
+    }
+    Ok(absolute)
 }
 
 /// Like [`read_regular`], for UTF-8 text.
@@ -32,16 +70,24 @@ pub fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
 /// Like [`read_regular`], if the caller has the metadata and has already checked links.
 pub(crate) fn read_known(path: &Path, metadata: &Metadata, max_bytes: u64) -> io::Result<Vec<u8>> {
     check(metadata)?;
+    check_size(metadata, max_bytes)?;
+    read_open(open_regular(path)?, metadata, max_bytes)
+}
+
+/// Reads an open file of at most `max_bytes`.
+fn read_open(file: File, metadata: &Metadata, max_bytes: u64) -> io::Result<Vec<u8>> {
+    // The file may have grown since its metadata was read.
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+    file.take(max_bytes).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn check_size(metadata: &Metadata, max_bytes: u64) -> io::Result<()> {
     if metadata.len() > max_bytes {
         let message = format!("it has {} bytes, {max_bytes} are allowed", metadata.len());
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    // The file may have grown since its metadata was read.
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-    open_regular(path)?
-        .take(max_bytes)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(())
 }
 
 /// Opens a regular file. For anything else, opening does not block, and the file is closed unread.
@@ -183,6 +229,45 @@ mod tests {
             refusal_of(Path::new("/proc/version")),
             "it is a file of the system, not one of a disk"
         );
+    }
+
+    /// A folder of the system can be on another device than the system folder itself.
+    #[test]
+    fn links_to_folders_of_the_system_are_refused() {
+        let Ok(shared) = tempfile::tempdir_in("/dev/shm") else {
+            // A minimal container has no such folder.
+            return;
+        };
+        fs::write(shared.path().join("file"), "a").unwrap();
+        let world = tempfile::tempdir().unwrap();
+        let link = world.path().join("link");
+        symlink(shared.path(), &link).unwrap();
+        let refused = "it is a file of the system, not one of a disk";
+        assert_eq!(refusal_of(&link.join("file")), refused);
+        let above = "../".repeat(30);
+        let around = format!(
+            "{above}{}/file",
+            shared.path().strip_prefix("/").unwrap().display()
+        );
+        assert_eq!(refusal_of(Path::new(&around)), refused);
+    }
+
+    #[test]
+    fn a_file_is_read_through_links_of_its_path() {
+        let world = tempfile::tempdir().unwrap();
+        let path = |name: &str| world.path().join(name);
+        fs::create_dir(path("folder")).unwrap();
+        fs::write(path("folder/file"), "a").unwrap();
+        symlink("folder", path("to_folder")).unwrap();
+        symlink("folder/file", path("to_file")).unwrap();
+        for name in [
+            "folder/file",
+            "folder/../to_folder/file",
+            "to_folder/file",
+            "to_file",
+        ] {
+            assert_eq!(read_text(&path(name), 1).unwrap(), "a", "{name}");
+        }
     }
 
     /// Opening does not block if a file becomes a pipe after it was checked.
