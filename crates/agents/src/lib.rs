@@ -53,8 +53,8 @@ pub use prepare::failure_of_error;
 pub use remote_skills::{allows_skill, approve_skill, forget_skill, is_for_skill, skill_grant};
 pub use standing_grants::{allows_tool, tool_grant};
 pub use tool_names::{
-    AgentTool, DISPATCH_AGENT, GET_SKILL, MemoryTool, RecordTool, SKILL, SKILL_RUN, USE_SKILL,
-    is_own_tool,
+    AgentTool, DISPATCH_AGENT, GET_SKILL, MemoryTool, OwnTool, RecordTool, SKILL, SKILL_RUN,
+    USE_SKILL,
 };
 
 /// Prepares agents, decides about their calls and counts what they spend.

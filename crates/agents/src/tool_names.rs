@@ -116,15 +116,50 @@ impl RecordTool {
         }
     }
 
-    /// Whether it stores a schedule or queues a job.
-    pub(crate) fn schedules(self) -> bool {
+    /// Whether it stores a schedule or queues a job, which only a daemon runs later.
+    pub fn schedules(self) -> bool {
         self.stores_skill() || self == Self::QueueTask
     }
 }
 
-/// Whether a tool is one of deft's own.
-pub fn is_own_tool(name: &str) -> bool {
-    AgentTool::from_name(name).is_some()
-        || RecordTool::from_name(name).is_some()
-        || MemoryTool::from_name(name).is_some()
+/// Any of deft's own tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnTool {
+    /// A tool for skills and agents.
+    Agent(AgentTool),
+    /// A tool for stored skills and jobs.
+    Record(RecordTool),
+    /// A tool for conversations and facts.
+    Memory(MemoryTool),
+}
+
+impl OwnTool {
+    /// Returns the tool with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let agent = AgentTool::from_name(name).map(Self::Agent);
+        let record = || RecordTool::from_name(name).map(Self::Record);
+        let memory = || MemoryTool::from_name(name).map(Self::Memory);
+        agent.or_else(record).or_else(memory)
+    }
+
+    /// Whether it runs a skill, an agent or any other tool, and so may have any effect.
+    pub fn runs_others(self) -> bool {
+        match self {
+            Self::Agent(tool) => match tool {
+                AgentTool::SkillRun | AgentTool::UseSkill | AgentTool::DispatchAgent => true,
+                AgentTool::Skill | AgentTool::GetSkill => false,
+            },
+            Self::Record(tool) => tool == RecordTool::QueueTask,
+            Self::Memory(_) => false,
+        }
+    }
+
+    /// Whether it only adds things and changes nothing that exists.
+    pub fn only_adds(self) -> bool {
+        match self {
+            Self::Agent(_) => false,
+            Self::Record(tool) => tool == RecordTool::StoreSkill,
+            Self::Memory(tool) => tool == MemoryTool::FactSave,
+        }
+    }
 }

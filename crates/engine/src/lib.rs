@@ -53,10 +53,10 @@ pub use agent::{AnswerState, ChatAnswer, NewChatMessage, UnansweredMessage, Undo
 pub use ask::AnswerReceipt;
 pub use attention::{Asker, Attention, DeltaListener, PendingResponse, Response};
 pub use deft_agents::{
-    AgentOptions, AgentPause, Agents, Budgets, DayBudget, allows_skill, allows_tool, approve_skill,
-    forget_skill, is_for_skill, is_own_tool, skill_grant,
+    AgentOptions, AgentPause, AgentTool, Agents, Budgets, DayBudget, MemoryTool, OwnTool,
+    RecordTool, allows_skill, allows_tool, approve_skill, forget_skill, is_for_skill, skill_grant,
 };
-pub use deft_base::{Clock, Error, SystemClock, hex_digest, read_or_log, read_setting};
+pub use deft_base::{Clock, Error, SystemClock, read_or_log, read_setting};
 pub use deft_library::{
     CHAT_SKILL, Command, CommandSkills, Commands, DISPATCH_SKILL, FileChange, JOB_SKILL, Library,
     NamedSkill, SkillSet, Skills, StoredSchedule, StoredSkill, SyncReport, broken_file,

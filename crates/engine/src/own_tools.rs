@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use deft_agents::{RecordTool, is_own_tool};
+use deft_agents::{OwnTool, RecordTool};
 use deft_library::{NamedSkill, StoredSkill, is_file_removed};
 use deft_model::{Body, DisabledReason, Failure, FailureClass, Object};
 use deft_records::{Target, target, tool_schemas};
@@ -49,7 +49,7 @@ impl Engine {
 
 /// Whether a tool needs the engine: to do its work, or to deliver its notice.
 pub fn needs_engine(tool: &str) -> bool {
-    is_own_tool(tool) || tool == "notify"
+    OwnTool::from_name(tool).is_some() || tool == "notify"
 }
 
 /// Registers deft's own tools in a router used only for lookups.

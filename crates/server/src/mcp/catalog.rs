@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use deft_service::App;
-use deft_service::offers::{self, OfferedSkill, OfferedTool, SkillOffers};
+use deft_service::offers::{
+    self, AgentTool, OfferedKind, OfferedSkill, OfferedTool, OwnTool, SkillOffers,
+};
 use deft_service::relay::{self, Exports, Offers, legal_name};
 use deft_wire::model::Effects;
 use parking_lot::Mutex;
@@ -71,10 +73,12 @@ impl Catalog {
     fn new(app: &App, skills: &SkillOffers, offers: &[Arc<Offers>]) -> Self {
         let mut catalog = Self::default();
         for tool in offers::own_tools(app) {
-            match tool.name.as_str() {
-                "skill_run" => catalog.add(skill_run(&tool), Target::RunSkill),
+            match tool.kind {
+                OfferedKind::Own(OwnTool::Agent(AgentTool::SkillRun)) => {
+                    catalog.add(skill_run(&tool), Target::RunSkill);
+                }
                 // Without choices the tool would only confuse models.
-                "skill" => {
+                OfferedKind::Own(OwnTool::Agent(AgentTool::Skill)) => {
                     if let Some(loading) = skills.loading_tool() {
                         let tool = OfferedTool {
                             description: loading.description,
@@ -84,7 +88,9 @@ impl Catalog {
                         catalog.add(own(&tool), Target::Own(tool.name));
                     }
                 }
-                _ => catalog.add(own(&tool), Target::Own(tool.name)),
+                OfferedKind::Catalog | OfferedKind::Own(_) => {
+                    catalog.add(own(&tool), Target::Own(tool.name));
+                }
             }
         }
         for (tool, target) in control_tools() {
@@ -208,7 +214,7 @@ fn own(offered: &OfferedTool) -> Tool {
         hints.idempotent_hint,
         hints.open_world_hint,
     ));
-    listed.output_schema = Some(Arc::new(schemas::own_output(&offered.name)));
+    listed.output_schema = Some(Arc::new(schemas::own_output(offered.kind)));
     listed
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use deft_service::offers::{AgentTool, MemoryTool, OfferedKind, OwnTool, RecordTool};
 use deft_service::relay::CONTROL_TOOLS;
 use deft_wire::model::Effects;
 use rmcp::model::JsonObject;
@@ -106,21 +107,29 @@ pub(super) fn skill_run_output() -> JsonObject {
 }
 
 /// The result of one of deft's own tools; any object for a tool whose result is that of a skill, an agent or a command.
-pub(super) fn own_output(name: &str) -> JsonObject {
-    let schema = match name {
-        "conversation_list" => ToolSchema::ConversationsResult,
-        "conversation_read" => ToolSchema::ConversationResult,
-        "fact_delete" => ToolSchema::FactDeletedResult,
-        "fact_list" => ToolSchema::FactsResult,
-        "fact_save" => ToolSchema::FactSavedResult,
-        "get_skill" | "skill" => ToolSchema::TextResult,
-        "get_tool_catalog" => ToolSchema::ToolCatalog,
-        "memory_delete_skill" => ToolSchema::SkillDeletedResult,
-        "memory_get_skill" => ToolSchema::SkillResult,
-        "memory_list_skills" => ToolSchema::SkillListResult,
-        "memory_store_skill" | "memory_update_skill" => ToolSchema::SkillStoredResult,
-        "queue_task" | "get_job_status" => ToolSchema::JobView,
-        _ => return object(json!({ "type": "object" })),
+pub(super) fn own_output(tool: OfferedKind) -> JsonObject {
+    let schema = match tool {
+        OfferedKind::Catalog => ToolSchema::ToolCatalog,
+        OfferedKind::Own(OwnTool::Agent(tool)) => match tool {
+            AgentTool::Skill | AgentTool::GetSkill => ToolSchema::TextResult,
+            AgentTool::SkillRun | AgentTool::UseSkill | AgentTool::DispatchAgent => {
+                return object(json!({ "type": "object" }));
+            }
+        },
+        OfferedKind::Own(OwnTool::Record(tool)) => match tool {
+            RecordTool::StoreSkill | RecordTool::UpdateSkill => ToolSchema::SkillStoredResult,
+            RecordTool::ListSkills => ToolSchema::SkillListResult,
+            RecordTool::GetSkill => ToolSchema::SkillResult,
+            RecordTool::DeleteSkill => ToolSchema::SkillDeletedResult,
+            RecordTool::QueueTask | RecordTool::GetJobStatus => ToolSchema::JobView,
+        },
+        OfferedKind::Own(OwnTool::Memory(tool)) => match tool {
+            MemoryTool::ConversationList => ToolSchema::ConversationsResult,
+            MemoryTool::ConversationRead => ToolSchema::ConversationResult,
+            MemoryTool::FactSave => ToolSchema::FactSavedResult,
+            MemoryTool::FactList => ToolSchema::FactsResult,
+            MemoryTool::FactDelete => ToolSchema::FactDeletedResult,
+        },
     };
     schema.read()
 }

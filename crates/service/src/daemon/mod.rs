@@ -19,7 +19,7 @@ use std::time::Duration;
 use deft_channels::{self as channels, LiveChannel, ShowLine};
 pub use deft_config::ServerConfig;
 use deft_config::{Home, LogLimits};
-use deft_engine::Engine;
+use deft_engine::{Engine, RecordTool};
 use deft_model::Trigger;
 use deft_registry::{Registry, State};
 use deft_scheduler::Pool;
@@ -42,12 +42,9 @@ use crate::words::format_count;
 use crate::workspace::Workspace;
 use crate::{listener, store, talk, telegram};
 
-/// Tools that plan work for later.
-const PLANNING_TOOLS: [&str; 3] = ["memory_store_skill", "memory_update_skill", "queue_task"];
-
 /// Whether `tool` plans work for later, which only a daemon carries out.
 pub fn plans(tool: &str) -> bool {
-    PLANNING_TOOLS.contains(&tool)
+    RecordTool::from_name(tool).is_some_and(RecordTool::schedules)
 }
 
 /// A daemon that is ready to run. It holds the lock of its home.

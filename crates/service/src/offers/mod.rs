@@ -7,8 +7,9 @@ mod package;
 mod tool;
 
 pub use crate::skills::OfferedInput;
+pub use deft_engine::{AgentTool, MemoryTool, OwnTool, RecordTool};
 pub use package::{PackageFile, SkillPackage};
-pub use tool::{OfferedTool, own_tools};
+pub use tool::{OfferedKind, OfferedTool, own_tools};
 
 use std::sync::Arc;
 
