@@ -16,6 +16,7 @@ use super::Brief;
 use crate::allowed_tools::AllowedTools;
 use crate::chat_run::{chosen_model, is_alone};
 use crate::memory::is_for_prompts;
+use crate::model_choice::ChosenModel;
 use crate::need::MessageContext;
 use crate::prepare::failure_of_error;
 use crate::tool_names::{GET_SKILL, SKILL};
@@ -85,50 +86,19 @@ impl Agents {
             served: &served,
         };
         let (allowed, others) = self.tools_for_chat(&chosen, snapshot, &context);
-        let specs: Vec<_> = allowed
-            .tools
-            .iter()
-            .map(|offer| offer.spec.clone())
-            .collect();
-        let texts = playbook_texts(&classified, snapshot);
-        let playbooks: Vec<PlaybookText<'_>> = texts
-            .iter()
-            .map(|(id, why, text)| PlaybookText { id, why, text })
-            .collect();
-        let also: Vec<String> = classified.left_out.iter().map(|it| it.id.clone()).collect();
-        let loadable = loadable(&allowed.tools);
-        let lacks = lacks(&allowed);
-        let facts = self.facts_for_prompt().await;
-        let under_way = self.describe_active_runs(conversation, run).await;
-        let prompt = assemble(
-            &PromptInput {
-                own: &chosen.agent.prompt.read(),
-                mode: chosen.mode,
-                domains: &entries.domains,
-                commands: &entries.commands,
-                tools: &specs,
-                others: &others,
-                lacks: &lacks,
-                skills: &entries.skills,
-                workflows: &entries.workflows,
-                loadable: loadable.as_deref().filter(|_| chosen.mode == Mode::Tools),
-                message,
-                playbooks: &playbooks,
-                also_matched: &also,
-                user: &self.options.user,
-                facts: &facts,
-                task: &under_way,
-                now: &self.time_in_words(),
-                attended,
-                ..PromptInput::default()
-            },
-            &chosen.caps,
-        );
-        let notes = notes(&prompt, &classified, &allowed.left_out);
         if !allowed.left_out.is_empty() {
             let left_out = allowed.left_out.join(", ");
             tracing::warn!(%left_out, "some tools do not fit into the prompt and are not offered");
         }
+        let material = PromptMaterial {
+            allowed: &allowed,
+            others: &others,
+            under_way: self.describe_active_runs(conversation, run).await,
+            facts: self.facts_for_prompt().await,
+            attended,
+        };
+        let prompt = self.chat_prompt(&chosen, snapshot, &context, &material);
+        let notes = notes(&prompt, &classified, &allowed.left_out);
         let authority = self.chat_authority(&chosen.agent, attended, &allowed);
         let setup = Setup {
             agent: chosen.agent.id.clone(),
@@ -150,6 +120,50 @@ impl Agents {
             sections: prompt.sections,
             notes,
         })
+    }
+
+    /// Builds the system prompt of a chat.
+    fn chat_prompt(
+        &self,
+        chosen: &ChosenModel,
+        snapshot: &Snapshot,
+        context: &MessageContext<'_>,
+        material: &PromptMaterial<'_>,
+    ) -> Prompt {
+        let allowed = material.allowed;
+        let tools = allowed.tools.iter().map(|offer| offer.spec.clone());
+        let tools: Vec<_> = tools.collect();
+        let texts = playbook_texts(context.playbooks, snapshot);
+        let playbooks = texts
+            .iter()
+            .map(|(id, why, text)| PlaybookText { id, why, text });
+        let playbooks: Vec<PlaybookText<'_>> = playbooks.collect();
+        let left_out = context.playbooks.left_out.iter();
+        let also_matched: Vec<String> = left_out.map(|playbook| playbook.id.clone()).collect();
+        let loadable = loadable(&allowed.tools);
+        let entries = context.entries;
+        let input = PromptInput {
+            own: &chosen.agent.prompt.read(),
+            mode: chosen.mode,
+            domains: &entries.domains,
+            commands: &entries.commands,
+            tools: &tools,
+            others: material.others,
+            lacks: &lacks(allowed),
+            skills: &entries.skills,
+            workflows: &entries.workflows,
+            loadable: loadable.as_deref().filter(|_| chosen.mode == Mode::Tools),
+            message: context.message,
+            playbooks: &playbooks,
+            also_matched: &also_matched,
+            user: &self.options.user,
+            facts: &material.facts,
+            task: &material.under_way,
+            now: &self.time_in_words(),
+            attended: material.attended,
+            ..PromptInput::default()
+        };
+        assemble(&input, &chosen.caps)
     }
 
     /// Returns the rights of an agent in a chat.
@@ -187,6 +201,17 @@ pub struct ChatMessage<'a> {
     pub attended: bool,
     /// The model for the answer, if not the agent's.
     pub model: Option<&'a str>,
+}
+
+/// What the prompt of a chat contains besides the message and its context.
+struct PromptMaterial<'a> {
+    allowed: &'a AllowedTools,
+    /// The tools that are on the shelf.
+    others: &'a [String],
+    facts: Vec<String>,
+    /// The runs that the conversation has started.
+    under_way: String,
+    attended: bool,
 }
 
 /// The setup that an agent would begin with, and notes about it.
