@@ -1,8 +1,9 @@
 //! Performing the actions of the interpreter: calls of tools, Python, nested skills, sleeps.
 //!
 //! Nothing here changes the state of a run; each function returns its result.
-use std::fs;
-use std::path::PathBuf;
+
+mod large_results;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,9 +27,6 @@ use crate::engine::Inner;
 use crate::question::Question;
 use crate::secrets::RunSecrets;
 use crate::trace::RunTrace;
-
-/// Number of bytes that remain of a failure's message when it is too long.
-const MAX_MESSAGE_BYTES: usize = 2000;
 
 /// The result of an action.
 pub(crate) enum ActionResult {
@@ -218,11 +216,11 @@ impl Performer {
             ..ToolCall::new(tool, args.clone())
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = reply.map_err(|failure| self.shorten_failure(&request.path, failure))?;
+        let reply = self.shorten(&request.path, reply).await?;
         // Secrets in the result are hidden first, so that nothing later can see more than the store.
         let value = self.secrets.hide_value(reply.value);
         if size(&value) > self.engine.options.max_result_bytes {
-            return Err(self.spill(&request.path, &value));
+            return Err(self.spill(&request.path, &value).await);
         }
         if let Some(ttl) = request.cache {
             let at = self.engine.now();
@@ -245,67 +243,6 @@ impl Performer {
         let found = store.read_cached(&key, self.engine.now()).await.ok()??;
         // A secret in it that this run does not know could not be revealed to a tool.
         cache::read(&found, nonce).filter(|value| self.secrets.knows_all(value))
-    }
-
-    /// Shortens the message of a failure that is too large for the journal, and writes the full message to a
-    /// file for people.
-    pub(crate) fn shorten_failure(&self, path: &Path, failure: Failure) -> Failure {
-        let (size, limit) = (failure.message.len(), self.engine.options.max_result_bytes);
-        if size <= limit.max(MAX_MESSAGE_BYTES) {
-            return failure;
-        }
-        let whole = Value::from(failure.message.as_str()).to_string();
-        let hint = match self.write_result_file(path, &whole) {
-            Ok(file) => format!("the full message is in `{}`", file.display()),
-            Err(error) => format!("the rest could not be stored: {error}"),
-        };
-        let mut message = failure.message;
-        message.truncate(message.floor_char_boundary(MAX_MESSAGE_BYTES));
-        message.push_str(&format!(
-            " … (the message has {size} bytes, more than {limit})"
-        ));
-        Failure {
-            message,
-            hint: Some(hint),
-            ..failure
-        }
-    }
-
-    /// Writes a result that is too large for the journal to a file for people, and returns the failure about
-    /// it.
-    pub(crate) fn spill(&self, path: &Path, value: &Value) -> Failure {
-        let text = value.to_string();
-        let limit = self.engine.options.max_result_bytes;
-        let size = text.len();
-        let message = format!("the result of `{path}` has {size} bytes, more than {limit}");
-        let hint = match self.write_result_file(path, &text) {
-            Ok(file) => format!(
-                "the full result is in `{}`; make the tool return less",
-                file.display()
-            ),
-            Err(error) => format!("the full result could not be stored either: {error}"),
-        };
-        Failure::new(FailureClass::Limit, message).hint(hint)
-    }
-
-    /// Writes a text to a file that is named after the step.
-    fn write_result_file(&self, path: &Path, text: &str) -> std::io::Result<PathBuf> {
-        let folder = self.engine.options.spill.join(self.run.as_str());
-        let name: String = path
-            .as_str()
-            .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        let file = folder.join(format!("{name}.json"));
-        fs::create_dir_all(&folder)?;
-        fs::write(&file, text)?;
-        Ok(file)
     }
 
     async fn python(&self, request: &Request) -> Result<Value, Failure> {
@@ -443,9 +380,7 @@ impl Performer {
             ..ToolCall::new(&heal.tool, heal.args.clone())
         };
         let result = self.engine.parts.router.call(call).await;
-        let result = result
-            .map(drop)
-            .map_err(|failure| self.shorten_failure(&path, failure));
+        let result = self.shorten(&path, result.map(drop)).await;
         ActionResult::Healed {
             path,
             result,

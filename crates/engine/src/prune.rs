@@ -36,7 +36,7 @@ impl Engine {
             }
         }
         if !only_count {
-            all.runs.iter().for_each(|run| self.drop_results(run));
+            self.remove_results(&all.runs).await;
             let long_ago = self.inner.now().saturating_sub(SPENDING_RETENTION);
             let long_ago = long_ago.unwrap_or(Timestamp::MIN);
             self.store().forget_spent(long_ago).await?;
@@ -44,14 +44,22 @@ impl Engine {
         Ok(all)
     }
 
-    /// Removes the folder with large results of a run. Most runs have none; one that cannot be removed only
-    /// wastes space.
-    fn drop_results(&self, run: &RunId) {
-        let folder = self.inner.options.spill.join(run.as_str());
-        if let Err(error) = std::fs::remove_dir_all(&folder)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::warn!(%error, folder = %folder.display(), "results could not be removed");
+    /// Removes the folders with large results of runs, without blocking a thread of the runtime. Most runs
+    /// have none; one that cannot be removed only wastes space.
+    async fn remove_results(&self, runs: &[RunId]) {
+        let results = &self.inner.options.spill;
+        let folders: Vec<_> = runs.iter().map(|run| results.join(run.as_str())).collect();
+        let removed = tokio::task::spawn_blocking(move || {
+            for folder in folders {
+                if let Err(error) = std::fs::remove_dir_all(&folder)
+                    && error.kind() != std::io::ErrorKind::NotFound
+                {
+                    tracing::warn!(%error, folder = %folder.display(), "results could not be removed");
+                }
+            }
+        });
+        if let Err(error) = removed.await {
+            tracing::error!(%error, "removing results failed");
         }
     }
 }

@@ -280,7 +280,10 @@ impl Performer {
             .spending_writes(&spending, &key, answer, tries)
             .await;
         // After the costs: an answer that is too large to be stored has been paid for.
-        let result = result.and_then(|answer| self.within_bounds(turn, answer));
+        let result = match result {
+            Ok(answer) => self.within_bounds(turn, answer).await,
+            Err(failure) => Err(failure),
+        };
         ModelTurn::Answered(Box::new(result), writes)
     }
 
@@ -332,7 +335,11 @@ impl Performer {
 
     /// Checks the size of a reply: it joins the journal and may become the result of its step, so the limit
     /// of results applies.
-    fn within_bounds(&self, turn: &Turn<'_>, answer: ModelAnswer) -> Result<ModelAnswer, Failure> {
+    async fn within_bounds(
+        &self,
+        turn: &Turn<'_>,
+        answer: ModelAnswer,
+    ) -> Result<ModelAnswer, Failure> {
         let ModelReply { text, calls, .. } = &answer.reply;
         let args = calls.iter().map(|call| match &call.args {
             CallArgs::Object(args) => args.values().map(size).sum(),
@@ -344,7 +351,7 @@ impl Performer {
         }
         let Span { agent, turn: nth } = turn.span;
         let place = Path::from_text(format!("{}~{agent}:{nth}.reply", turn.path));
-        Err(self.spill(&place, &json!(answer.reply)))
+        Err(self.spill(&place, &json!(answer.reply)).await)
     }
 
     /// Hides secrets in a reply: a tool may have leaked them to the model.
@@ -406,13 +413,13 @@ impl Performer {
             ..ToolCall::new(tool, args)
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = reply.map_err(|failure| self.shorten_failure(path, failure))?;
+        let reply = self.shorten(path, reply).await?;
         let mut value = self.secrets.hide_value(reply.value);
         // A model that saw a placeholder could pass it to any tool, where it would be replaced by the secret.
         // Only placeholders in the instructions may be used that way.
         deft_workflow::mask_value(&mut value);
         if size(&value) > self.engine.options.max_result_bytes {
-            return Err(self.spill(path, &value));
+            return Err(self.spill(path, &value).await);
         }
         Ok(value)
     }
