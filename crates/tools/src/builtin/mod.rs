@@ -9,10 +9,11 @@ mod file;
 mod folder;
 mod host;
 mod http;
+mod notes;
 mod programs;
 mod shell;
-mod small;
 mod telegram;
+mod time;
 mod variables;
 
 use std::future::Future;
@@ -263,9 +264,10 @@ pub(crate) fn all(settings: &Settings, environment: &Environment) -> Vec<Builtin
         http::tool(settings),
         shell::tool(settings, environment),
         telegram::tool(settings, environment),
+        time::tool(environment),
     ];
     tools.extend(file::tools(settings));
-    tools.extend(small::tools(environment));
+    tools.extend(notes::tools(environment));
     tools
 }
 

@@ -1,59 +1,13 @@
-//! `time.now`, `log` and `notify`.
+//! `log` and `notify`.
 
-use deft_model::{Effects, Failure, Object};
-use jiff::tz::TimeZone;
+use deft_model::{Effects, Object};
 use serde_json::{Value, json};
 
-use super::{BuiltinTool, Context, Definition, handler, invalid, text};
+use super::{BuiltinTool, Context, Definition, handler, text};
 use crate::environment::{Environment, Level, LogLine, Notice};
 
 pub(super) fn tools(environment: &Environment) -> Vec<BuiltinTool> {
-    vec![
-        now(environment.clone()),
-        log(environment.clone()),
-        notify(environment.clone()),
-    ]
-}
-
-fn now(environment: Environment) -> BuiltinTool {
-    let definition = Definition::new(
-        "time.now",
-        "Return the time in a zone. Without a zone it is the host's.",
-        Effects::None,
-        json!({
-            "type": "object",
-            "additionalProperties": false,
-            "properties": {
-                "zone": {"type": "string", "description": "An IANA zone such as `Europe/Berlin`"}
-            }
-        }),
-    )
-    .local();
-    BuiltinTool::new(
-        definition,
-        handler(move |arguments: Object, _: Context| {
-            let answer = tell_time(&environment, &arguments);
-            async move { answer }
-        }),
-    )
-}
-
-fn tell_time(environment: &Environment, arguments: &Object) -> Result<Value, Failure> {
-    let zone = match arguments.get("zone").and_then(Value::as_str) {
-        Some(name) => TimeZone::get(name).map_err(|_| {
-            invalid(format!("unknown zone `{name}`")).hint("zones look like `Europe/Berlin`")
-        })?,
-        None => environment.zone.get(),
-    };
-    let now = (environment.now)().to_zoned(zone);
-    Ok(json!({
-        "iso": now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        "date": now.date().to_string(),
-        "time": now.strftime("%H:%M:%S").to_string(),
-        "weekday": now.strftime("%A").to_string(),
-        "zone": now.time_zone().iana_name().unwrap_or("UTC"),
-        "unix": now.timestamp().as_second(),
-    }))
+    vec![log(environment.clone()), notify(environment.clone())]
 }
 
 fn log(environment: Environment) -> BuiltinTool {
