@@ -25,6 +25,16 @@ choice! {
     }
 }
 
+impl StepType {
+    /// Whether a step of this type calls one tool, so that its effects are those of the tool.
+    pub fn is_tool_call(self) -> bool {
+        match self {
+            Self::Tool => true,
+            Self::Compute | Self::Agent | Self::Skill | Self::Wait => false,
+        }
+    }
+}
+
 /// The kind of a step with its arguments, as written in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepKind {
@@ -148,35 +158,35 @@ impl StepKind {
 
     /// Returns the tool to call and its arguments, which may both contain templates; `None` for other kinds.
     pub fn tool_call(&self) -> Option<(&str, &Value)> {
-        let Self::Tool { tool, args } = self else {
-            return None;
-        };
-        Some((tool, args))
+        match self {
+            Self::Tool { tool, args } => Some((tool, args)),
+            Self::Compute { .. } | Self::Agent { .. } | Self::Skill { .. } | Self::Wait(_) => None,
+        }
     }
 
     /// Returns the skill to run, which may be a template; `None` for other kinds.
     pub fn called_skill(&self) -> Option<&str> {
-        let Self::Skill { skill, .. } = self else {
-            return None;
-        };
-        Some(skill)
+        match self {
+            Self::Skill { skill, .. } => Some(skill),
+            Self::Tool { .. } | Self::Compute { .. } | Self::Agent { .. } | Self::Wait(_) => None,
+        }
     }
 
     /// Returns the block of Python to run; `None` for other kinds. Such code may import and print, and is
     /// shown when a skill is reviewed. Expressions in other kinds are not included.
     pub fn code(&self) -> Option<&str> {
-        let Self::Compute { code } = self else {
-            return None;
-        };
-        Some(code)
+        match self {
+            Self::Compute { code } => Some(code),
+            Self::Tool { .. } | Self::Agent { .. } | Self::Skill { .. } | Self::Wait(_) => None,
+        }
     }
 
     /// Returns the tools that the step's model may call; `None` for other kinds.
     pub fn offered_tools(&self) -> Option<&[String]> {
-        let Self::Agent { tools, .. } = self else {
-            return None;
-        };
-        Some(tools)
+        match self {
+            Self::Agent { tools, .. } => Some(tools),
+            Self::Tool { .. } | Self::Compute { .. } | Self::Skill { .. } | Self::Wait(_) => None,
+        }
     }
 
     /// Returns the tool to call, which may be a template, or the tools that the step's model may call.

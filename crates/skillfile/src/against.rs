@@ -113,13 +113,13 @@ impl Check<'_> {
         if let Some((tool, args)) = step.kind.tool_call()
             && !has_markup(tool)
         {
-            self.tool(tool, self.key(step, "tool"));
+            self.tool(tool, self.key(step, step.kind.key()));
             self.arguments(step, tool, args);
         }
         if let Some(skill) = step.kind.called_skill()
             && !has_markup(skill)
         {
-            self.known_skill(skill.trim(), self.key(step, "skill"));
+            self.known_skill(skill.trim(), self.key(step, step.kind.key()));
         }
         for tool in step.kind.offered_tools().unwrap_or_default() {
             self.tool(tool, self.key(step, "tools"));

@@ -110,10 +110,15 @@ impl Call {
 
     /// Returns the tool and its arguments, if the call is a tool call.
     pub fn tool(&self) -> Option<(&str, &Object)> {
-        let Self::Tool { tool, args } = self else {
-            return None;
-        };
-        Some((tool, args))
+        match self {
+            Self::Tool { tool, args } => Some((tool, args)),
+            Self::Compute
+            | Self::Condition
+            | Self::Expect { .. }
+            | Self::Agent { .. }
+            | Self::Skill { .. }
+            | Self::Wait { .. } => None,
+        }
     }
 
     /// Whether its Python is an expression, and not a block that sets `result`.

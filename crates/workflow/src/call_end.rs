@@ -13,7 +13,6 @@ use crate::Path;
 use crate::call::Call;
 use crate::cut_off::{MAX_CUT_OFFS, unjudged_failure};
 use crate::event::{CallEnd, Event, Heal, Next};
-use crate::kinds::CompiledStep;
 use crate::machine::Machine;
 use crate::planned::Remedy;
 use crate::progress::elapsed_ms;
@@ -140,9 +139,7 @@ impl Machine {
     /// Returns the tool that a try called and its effects, also while its result is checked.
     fn tool_called(&self, at: Position) -> Option<(&str, Effects)> {
         let planned = &self.frames[at.frame].plan.steps[at.step];
-        if !matches!(planned.work, CompiledStep::Tool { .. }) {
-            return None;
-        }
+        planned.work.tool()?;
         if let Some(held) = self.value_in_check(at) {
             return Some((held.called.first()?, held.effects));
         }

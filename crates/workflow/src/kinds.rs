@@ -130,18 +130,22 @@ impl CompiledStep {
 
     /// Returns the template for the name of the called tool.
     pub(crate) fn tool(&self) -> Option<&Template> {
-        let Self::Tool { tool, .. } = self else {
-            return None;
-        };
-        Some(tool)
+        match self {
+            Self::Tool { tool, .. } => Some(tool),
+            Self::Compute { .. } | Self::Agent { .. } | Self::Skill { .. } | Self::Wait { .. } => {
+                None
+            }
+        }
     }
 
     /// Returns the template for the id of the skill that it runs.
     pub(crate) fn skill(&self) -> Option<&Template> {
-        let Self::Skill { skill, .. } = self else {
-            return None;
-        };
-        Some(skill)
+        match self {
+            Self::Skill { skill, .. } => Some(skill),
+            Self::Tool { .. } | Self::Compute { .. } | Self::Agent { .. } | Self::Wait { .. } => {
+                None
+            }
+        }
     }
 
     /// Returns the templates for the name and the arguments of a called tool or skill.

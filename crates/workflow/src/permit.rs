@@ -12,7 +12,6 @@ use crate::Path;
 use crate::decide::operation;
 use crate::event::{Answer, Event};
 use crate::facts::{Facts, Permit};
-use crate::kinds::CompiledStep;
 use crate::machine::Machine;
 use crate::planned::PlannedStep;
 use crate::state::Position;
@@ -74,9 +73,9 @@ impl Machine {
     }
 
     fn permit_step(&self, at: Position, planned: &PlannedStep, facts: &dyn Facts) -> Permit {
-        let CompiledStep::Tool { .. } = &planned.work else {
+        if planned.work.tool().is_none() {
             return Permit::Free;
-        };
+        }
         let (Some(authority), Some(view)) =
             (self.authority_in(at.frame), self.view(at.frame, Some(at)))
         else {

@@ -55,7 +55,7 @@ impl Check<'_> {
         for name in
             required.filter(|name| !args.contains_key(*name) && !FILLED_IN_ARGUMENTS.contains(name))
         {
-            let span = self.key(step, "tool");
+            let span = self.key(step, step.kind.key());
             let message = format!("`{tool}` needs the argument `{name}`");
             self.sink
                 .report(Rule::ToolArgument, span, message)
@@ -78,7 +78,7 @@ impl Check<'_> {
         let entry = args
             .and_then(Node::as_mapping)
             .and_then(|args| args.entry(name));
-        entry.map_or_else(|| self.key(step, "tool"), |entry| entry.key_span)
+        entry.map_or_else(|| self.key(step, step.kind.key()), |entry| entry.key_span)
     }
 }
 

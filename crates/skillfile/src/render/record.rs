@@ -81,7 +81,14 @@ fn plain(step: &Step) -> Option<Value> {
 }
 
 fn call(id: &str, kind: &StepKind) -> Option<Object> {
-    let (tool, args) = kind.tool_call()?;
+    let (tool, args) = match kind {
+        StepKind::Tool { tool, args } => (tool.as_str(), args),
+        // Plans of records contain tool calls only.
+        StepKind::Compute { .. }
+        | StepKind::Agent { .. }
+        | StepKind::Skill { .. }
+        | StepKind::Wait(_) => return None,
+    };
     let mut object = Object::new();
     object.insert("id".to_owned(), id.into());
     object.insert("toolName".to_owned(), tool.into());

@@ -125,11 +125,15 @@ fn advise_confirm(draft: &Draft<'_>, confirmed: &HashSet<&str>, sink: &mut Sink)
     };
     if !confirmed.contains(draft.step.id.as_str()) {
         let message = format!("`{tool}` may {word} something without a confirmation");
-        sink.report(Rule::AdviseConfirm, draft.key_span("tool"), message)
-            .help(format!(
-                "add `confirmations: [{{step: {}, message: …}}]`",
-                draft.step.id
-            ));
+        sink.report(
+            Rule::AdviseConfirm,
+            draft.key_span(draft.step.kind.key()),
+            message,
+        )
+        .help(format!(
+            "add `confirmations: [{{step: {}, message: …}}]`",
+            draft.step.id
+        ));
     }
 }
 

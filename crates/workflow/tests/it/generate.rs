@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use deft_model::{
     Body, Choice, Confirmation, Effects, Expect, FailureClass, Heal, Loop, Object, OnError, Step,
-    StepKind, Workflow,
+    StepKind, Wait, Workflow,
 };
 use deft_workflow::Plan;
 use proptest::prelude::*;
@@ -159,7 +159,7 @@ fn draft(skills: &'static [&'static str]) -> impl Strategy<Value = Draft> {
             .map(|(_, effects)| *effects)
             .collect::<Vec<_>>(),
     ));
-    let what = (0_u8..8, prop::sample::select(skills), 0_u8..14, on_error);
+    let what = (0_u8..9, prop::sample::select(skills), 0_u8..14, on_error);
     let when = (repeat, prop::option::weighted(0.4, 0_u8..2), depends);
     let how = (
         effects,
@@ -191,6 +191,17 @@ fn draft(skills: &'static [&'static str]) -> impl Strategy<Value = Draft> {
     )
 }
 
+/// Waits for instants before, during and after the run, and one that fails because its template gives no
+/// instant. None ends after a duration: its value would depend on when it begins.
+fn wait(choice: usize, other: &str) -> Wait {
+    Wait::Until(match choice % 4 {
+        0 => "2026-11-15T11:00:00Z".to_owned(),
+        1 => "2026-11-15T12:00:00.05Z".to_owned(),
+        2 => "2026-11-15T12:00:03Z".to_owned(),
+        _ => format!("{{{{ {other} | default('never') }}}}"),
+    })
+}
+
 fn step(at: usize, draft: &Draft) -> Step {
     let other = format!("s{}", draft.reads % (at + 1));
     let args = json!({ "x": format!("{{{{ {other} | default('none') }}}}"), "n": at });
@@ -207,6 +218,7 @@ fn step(at: usize, draft: &Draft) -> Step {
             skill: draft.skill.to_owned(),
             args: Value::Null,
         },
+        4 => StepKind::Wait(wait(draft.reads, &other)),
         kind => StepKind::Tool {
             tool: format!("tool{kind}"),
             args,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::failure::Done;
 use crate::output::Output;
 use deft_wire::dry_run::{DryLoop, DryRun, DryStep, DryVerdict};
-use deft_wire::model::{Choice, StepType, value_text};
+use deft_wire::model::{Choice, value_text};
 
 pub(crate) fn print(shown: &DryRun, output: &Output) -> Done {
     if output.json {
@@ -73,7 +73,7 @@ fn notes(step: &DryStep) -> Vec<String> {
         let places = step.unknown.join(", ");
         notes.push(format!("known only when it runs: {places}"));
     }
-    if step.kind == StepType::Tool {
+    if step.kind.is_tool_call() {
         let (effects, on_error) = (step.effects.word(), &step.on_error);
         notes.push(format!("effects: {effects}, on error: {on_error}"));
     }

@@ -2,7 +2,7 @@
 
 use deft_model::{
     Body, Choice, Confirmation, Dialect, Effects, Input, InputType, Loop, Object, OnError,
-    OpenSpec, Skill, SkillId, Step, StepKind, Text, Trigger, Workflow,
+    OpenSpec, Skill, SkillId, Step, StepKind, Text, Trigger, Wait, Workflow,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -132,6 +132,13 @@ fn kind() -> impl Strategy<Value = StepKind> {
                 max_steps,
             }
         ),
+        (1..100_u32, any::<bool>()).prop_map(|(seconds, until)| {
+            StepKind::Wait(if until {
+                Wait::Until(format!("2026-03-01T10:00:{:02}Z", seconds % 60))
+            } else {
+                Wait::For(format!("{seconds}s"))
+            })
+        }),
     ]
 }
 
@@ -179,7 +186,7 @@ fn step() -> impl Strategy<Value = Step> {
         option::of(any::<u32>()),
         expect(),
     );
-    (first, second, third).prop_map(|(first, second, third)| Step {
+    let step = (first, second, third).prop_map(|(first, second, third)| Step {
         id: String::new(),
         kind: first.0,
         description: first.1,
@@ -199,6 +206,21 @@ fn step() -> impl Strategy<Value = Step> {
         heal: third.1,
         max_heals: third.2,
         expect: third.3,
+    });
+    step.prop_map(|step| match step.kind {
+        // The loader refuses keys that do nothing in a wait.
+        StepKind::Wait(_) => Step {
+            timeout: None,
+            cache: None,
+            effects: None,
+            heal: Vec::new(),
+            max_heals: None,
+            ..step
+        },
+        StepKind::Tool { .. }
+        | StepKind::Compute { .. }
+        | StepKind::Agent { .. }
+        | StepKind::Skill { .. } => step,
     })
 }
 
