@@ -29,13 +29,15 @@ up:
 	cargo build --profile fast --bin deft $(LOCKED)
 	$(FAST) up
 
-# One copy of functions with equal code, if the linker can do that: that of Rust for x86-64 Linux can.
-FOLD = $(shell mkdir -p $(TARGET); echo 'fn main() {}' | \
-    rustc -C link-arg=-Wl,--icf=all -o $(TARGET)/fold-probe - 2>/dev/null && echo '-C link-arg=-Wl,--icf=all')
+# Options of the linker, each used if a program that is linked with it runs here: one copy of functions with equal code,
+# and addresses in a short form, which needs glibc 2.36.
+LINK = $(shell mkdir -p $(TARGET); for option in --icf=all,-z,pack-relative-relocs --icf=all; do \
+    echo 'fn main() {}' | rustc -C link-arg=-Wl,$$option -o $(TARGET)/link-probe - 2>/dev/null \
+    && $(TARGET)/link-probe 2>/dev/null && echo "-C link-arg=-Wl,$$option" && break; done)
 
 ## The optimised binary for releases and benches; takes several times as long to build as that of `up`.
 release:
-	cargo rustc --release --bin deft -p deft $(LOCKED) -- $(FOLD)
+	cargo rustc --release --bin deft -p deft $(LOCKED) -- $(LINK)
 
 ## A plain build without any option, by the toolchain that is given: `make plain TOOLCHAIN=+nightly`.
 plain:
