@@ -294,13 +294,13 @@ mod tests {
 
     fn store(runs: &[TestRun], held: Option<u8>) -> Connection {
         let db = migrate_in_memory();
-        for (n, (skill, status, limit, in_turn, age)) in runs.iter().enumerate() {
+        for (n, (skill, status, limit, in_turn, age)) in (1_i64..).zip(runs) {
             let status = ["queued", "queued", "queued", "running", "waiting"][*status];
             db.execute(
                 "INSERT INTO run (n, id, skill, revision, tier, agent_id, cause, status, turn, \
                  in_turn, skill_limit, admitted_at, inputs) \
                  VALUES (?1, 'run_' || ?1, 's' || ?2, '', 'workflow', '', '', ?3, ?1, ?4, ?5, ?6, '{}')",
-                params![n as i64 + 1, skill, status, in_turn, limit, age],
+                params![n, skill, status, in_turn, limit, age],
             )
             .unwrap();
         }
