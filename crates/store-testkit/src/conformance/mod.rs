@@ -112,6 +112,7 @@ pub const RULES: &[Rule] = rules![
     skills::skills_are_listed_by_name,
     skills::waiting_runs_are_woken_by_their_reason,
     skills::held_skills_are_not_claimed,
+    skills::long_queues_do_not_hide_other_runs,
     skills::changed_files_are_listed,
     outbox::a_notice_is_stored_with_the_end,
     outbox::a_notice_key_is_stored_once,

@@ -465,3 +465,31 @@ pub(super) async fn held_skills_are_not_claimed(store: &dyn Store) {
     assert_eq!(store.held_since("a").await.unwrap(), None);
     assert_eq!(super::support::next(store, 10).await.as_deref(), Some("r1"));
 }
+
+/// Also if the queue of the held skill, or of one at its limit, is long.
+pub(super) async fn long_queues_do_not_hide_other_runs(store: &dyn Store) {
+    for n in 0..200 {
+        let skill = if n % 2 == 0 { "held" } else { "limited" };
+        let mut fire = admission(&format!("r{n:03}"), skill);
+        fire.at = at(n);
+        fire.skill_limit = (skill == "limited").then_some(1);
+        store.admit(fire).await.unwrap();
+    }
+    store.hold("held", true, at(3)).await.unwrap();
+    for (n, overlap) in [
+        (1, Overlap::Queue),
+        (2, Overlap::Queue),
+        (0, Overlap::Allow),
+    ] {
+        let mut fire = admission(&format!("other{n}"), "other");
+        fire.at = at(300 + n);
+        fire.overlap = overlap;
+        store.admit(fire).await.unwrap();
+    }
+    // One run of the limited skill, then the oldest of the others that its turn allows.
+    for expected in ["r001", "other0", "other1"] {
+        let claimed = super::support::next(store, 500).await;
+        assert_eq!(claimed.as_deref(), Some(expected));
+    }
+    assert_eq!(super::support::next(store, 500).await, None);
+}

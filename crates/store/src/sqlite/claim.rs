@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use super::row::{self, micros, run_columns};
-use super::{append, damage, ledger, queue};
+use super::{append, damage, ledger, limits, queue};
 use crate::{Claim, ClaimedRun, Lease, RunRow};
 
 pub(super) fn claim(db: &Connection, request: &Claim) -> Result<Option<ClaimedRun>, Fault> {
@@ -17,7 +17,7 @@ pub(super) fn claim(db: &Connection, request: &Claim) -> Result<Option<ClaimedRu
         return Ok(None);
     }
     let found = match &request.only {
-        Some(id) => queue::claimable(db, id, request.now)?,
+        Some(id) => queue::check_candidate(db, id, request.now)?,
         None => queue::oldest(db, request.now)?,
     };
     found.map(|n| lease(db, n, request)).transpose()
@@ -103,7 +103,7 @@ pub(super) fn room_in_skill(
     skill: &str,
     limit: Option<u32>,
 ) -> Result<bool, Fault> {
-    limit.map_or(Ok(true), |limit| Ok(queue::busy(db, skill)? < limit))
+    limit.map_or(Ok(true), |limit| Ok(limits::busy(db, skill)? < limit))
 }
 
 pub(super) fn renew(db: &Connection, owner: &str, until: Timestamp) -> Result<Vec<RunId>, Fault> {

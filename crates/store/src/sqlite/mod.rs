@@ -16,6 +16,7 @@ mod finish;
 mod group;
 mod identity;
 mod ledger;
+mod limits;
 mod list;
 mod open;
 mod outbox;

@@ -1,8 +1,11 @@
 //! The choice of the run that is claimed next: the oldest that is due and within its limits.
 //!
+//! Queued runs are examined by age. A long queue that may not start, of a held skill or of one at its limit, would
+//! make that slow. So behind some runs that may not start, cohorts are examined too, one for each further run:
+//! the queued runs of one skill with the same limit, of which all may start or none. Whichever search ends first
+//! gives the answer.
+//!
 //! Not here: the lease (`claim.rs`), and the global limit, which its caller checks.
-
-use std::collections::HashMap;
 
 use deft_model::RunId;
 use jiff::Timestamp;
@@ -10,17 +13,19 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::damage;
 use super::fault::Fault;
+use super::limits::Counts;
 use super::row::micros;
 
-/// Number of queued runs that are examined one by one. Behind more that may not start, groups are examined.
-const MAX_EXAMINED: usize = 64;
+/// Number of queued runs that are examined before cohorts are.
+const FIRST_RUNS: usize = 64;
 
 /// A due run whose limits have not been checked.
 struct Candidate {
     n: i64,
     skill: String,
     turn: i64,
-    in_turn: bool,
+    /// As stored, because it is part of the order of cohorts; 0 means no.
+    in_turn: i64,
     limit: Option<u32>,
     admitted_at: i64,
     id: String,
@@ -54,10 +59,20 @@ impl Candidate {
     fn age(&self) -> (i64, &str) {
         (self.admitted_at, &self.id)
     }
+
+    /// Whether the limits of its skill allow it to start.
+    fn may_start(&self, db: &Connection, counts: &mut Counts) -> Result<bool, Fault> {
+        let turn = (self.in_turn != 0).then_some(self.turn);
+        counts.admit(db, &self.skill, self.limit, turn)
+    }
 }
 
-/// Returns the number of a run if it is due and within its limits.
-pub(super) fn claimable(db: &Connection, id: &RunId, now: Timestamp) -> Result<Option<i64>, Fault> {
+/// Returns the number of the run with this id if it is due and within its limits.
+pub(super) fn check_candidate(
+    db: &Connection,
+    id: &RunId,
+    now: Timestamp,
+) -> Result<Option<i64>, Fault> {
     let mut found = db.prepare_cached(candidate!(
         "WHERE id = ?1 AND (status = 'queued' OR status = 'waiting' AND wake_at <= ?2)"
     ))?;
@@ -65,67 +80,91 @@ pub(super) fn claimable(db: &Connection, id: &RunId, now: Timestamp) -> Result<O
     let Some(run) = found.optional()? else {
         return Ok(None);
     };
-    Ok(Counts::default().admit(db, &run)?.then_some(run.n))
+    Ok(run.may_start(db, &mut Counts::default())?.then_some(run.n))
 }
 
 /// Returns the number of the oldest run that is due and within its limits.
 pub(super) fn oldest(db: &Connection, now: Timestamp) -> Result<Option<i64>, Fault> {
     let mut counts = Counts::default();
-    let queued = oldest_queued(db, &mut counts, MAX_EXAMINED)?;
+    let queued = oldest_queued(db, &mut counts, FIRST_RUNS)?;
     let awake = oldest_awake(db, &mut counts, now)?;
     let both = queued.into_iter().chain(awake);
     let oldest = both.min_by(|one, other| one.age().cmp(&other.age()));
     Ok(oldest.map(|run| run.n))
 }
 
-/// Returns the oldest queued run. Examines `most` runs by age, and then groups of runs.
+/// Returns the oldest queued run that may start. Examines cohorts too after `alone` runs.
 fn oldest_queued(
     db: &Connection,
     counts: &mut Counts,
-    most: usize,
+    alone: usize,
 ) -> Result<Option<Candidate>, Fault> {
     let mut queued = db.prepare_cached(candidate!(
         "INDEXED BY run_queued WHERE status = 'queued' ORDER BY admitted_at, id"
     ))?;
+    let mut cohorts: Option<CohortSearch> = None;
     for (examined, run) in queued.query_map([], Candidate::read)?.enumerate() {
-        if examined == most {
-            return oldest_of_groups(db, counts);
-        }
         let run = run?;
-        if counts.admit(db, &run)? {
+        if run.may_start(db, counts)? {
             return Ok(Some(run));
+        }
+        if examined < alone {
+            continue;
+        }
+        let search = match &mut cohorts {
+            Some(search) => search,
+            none => none.insert(CohortSearch::start(db)?),
+        };
+        if search.examine(db, counts)? {
+            return Ok(search.oldest.take());
         }
     }
     Ok(None)
 }
 
-/// Returns the oldest queued run by looking at one run of each group: those of one skill with the same limit,
-/// of which all may start or none; if they start in turn, only the first of their skill may start.
-fn oldest_of_groups(db: &Connection, counts: &mut Counts) -> Result<Option<Candidate>, Fault> {
-    let mut oldest: Option<Candidate> = None;
-    let mut group = first_group(db)?;
-    while let Some(head) = group {
-        group = next_group(db, &head)?;
-        let candidate = if head.in_turn {
+/// The search for the oldest run that may start among the cohorts.
+struct CohortSearch {
+    /// The first run of the next cohort.
+    next: Option<Candidate>,
+    oldest: Option<Candidate>,
+}
+
+impl CohortSearch {
+    fn start(db: &Connection) -> Result<Self, Fault> {
+        Ok(Self {
+            next: first_cohort(db)?,
+            oldest: None,
+        })
+    }
+
+    /// Examines one cohort: its first run or, if its runs start in turn, the first of their skill. Returns
+    /// whether it was the last one.
+    fn examine(&mut self, db: &Connection, counts: &mut Counts) -> Result<bool, Fault> {
+        let Some(head) = self.next.take() else {
+            return Ok(true);
+        };
+        self.next = next_cohort(db, &head)?;
+        let candidate = if head.in_turn != 0 {
             first_of_skill(db, &head.skill)?
         } else {
             Some(head)
         };
         if let Some(run) = candidate
-            && oldest
+            && self
+                .oldest
                 .as_ref()
                 .is_none_or(|oldest| run.age() < oldest.age())
-            && counts.admit(db, &run)?
+            && run.may_start(db, counts)?
         {
-            oldest = Some(run);
+            self.oldest = Some(run);
         }
+        Ok(self.next.is_none())
     }
-    Ok(oldest)
 }
 
-fn first_group(db: &Connection) -> Result<Option<Candidate>, Fault> {
+fn first_cohort(db: &Connection) -> Result<Option<Candidate>, Fault> {
     let sql = candidate!(
-        "INDEXED BY run_group WHERE status = 'queued' \
+        "INDEXED BY run_cohort WHERE status = 'queued' \
          ORDER BY skill, in_turn, skill_limit, admitted_at, id LIMIT 1"
     );
     Ok(db
@@ -134,28 +173,28 @@ fn first_group(db: &Connection) -> Result<Option<Candidate>, Fault> {
         .optional()?)
 }
 
-/// The first run of the group after that of skill, order and limit. Three statements, because `SQLite` would not
+/// The first run of the cohort after that of a skill, an order and a limit. Three statements, because `SQLite` would not
 /// use the index for a comparison of all three columns, of which the last may be NULL.
-const NEXT_GROUPS: [&str; 3] = [
+const NEXT_COHORT: [&str; 3] = [
     candidate!(
-        "INDEXED BY run_group WHERE status = 'queued' \
+        "INDEXED BY run_cohort WHERE status = 'queued' \
          AND skill = ?1 AND in_turn = ?2 AND skill_limit > ?3 \
          ORDER BY skill, in_turn, skill_limit, admitted_at, id LIMIT 1"
     ),
     candidate!(
-        "INDEXED BY run_group WHERE status = 'queued' AND skill = ?1 AND in_turn > ?2 \
+        "INDEXED BY run_cohort WHERE status = 'queued' AND skill = ?1 AND in_turn > ?2 \
          ORDER BY skill, in_turn, skill_limit, admitted_at, id LIMIT 1"
     ),
     candidate!(
-        "INDEXED BY run_group WHERE status = 'queued' AND skill > ?1 \
+        "INDEXED BY run_cohort WHERE status = 'queued' AND skill > ?1 \
          ORDER BY skill, in_turn, skill_limit, admitted_at, id LIMIT 1"
     ),
 ];
 
-fn next_group(db: &Connection, of: &Candidate) -> Result<Option<Candidate>, Fault> {
-    let limit = of.limit.map_or(-1, i64::from);
-    let values: [&dyn ToSql; 3] = [&of.skill, &of.in_turn, &limit];
-    for sql in NEXT_GROUPS {
+fn next_cohort(db: &Connection, head: &Candidate) -> Result<Option<Candidate>, Fault> {
+    let limit = head.limit.map_or(-1, i64::from);
+    let values: [&dyn ToSql; 3] = [&head.skill, &head.in_turn, &limit];
+    for sql in NEXT_COHORT {
         let mut next = db.prepare_cached(sql)?;
         let values = &values[..next.parameter_count()];
         if let Some(next) = next.query_row(values, Candidate::read).optional()? {
@@ -188,97 +227,11 @@ fn oldest_awake(
     ))?;
     for run in awake.query_map([micros(now)], Candidate::read)? {
         let run = run?;
-        if counts.admit(db, &run)? {
+        if run.may_start(db, counts)? {
             return Ok(Some(run));
         }
     }
     Ok(None)
-}
-
-/// Counts per skill, cached so that a long queue of one skill is counted once.
-#[derive(Default)]
-struct Counts {
-    busy: HashMap<String, u32>,
-    first: HashMap<String, i64>,
-    held: HashMap<String, bool>,
-}
-
-impl Counts {
-    fn admit(&mut self, db: &Connection, run: &Candidate) -> Result<bool, Fault> {
-        if remember(&mut self.held, &run.skill, || is_held(db, &run.skill))? {
-            return Ok(false);
-        }
-        if let Some(limit) = run.limit {
-            let busy = remember(&mut self.busy, &run.skill, || busy(db, &run.skill))?;
-            if busy >= limit {
-                return Ok(false);
-            }
-        }
-        if run.in_turn {
-            let first = || first_turn(db, &run.skill);
-            return Ok(remember(&mut self.first, &run.skill, first)? == run.turn);
-        }
-        Ok(true)
-    }
-}
-
-fn is_held(db: &Connection, skill: &str) -> Result<bool, Fault> {
-    let mut held = db.prepare_cached("SELECT 1 FROM hold WHERE skill = ?1")?;
-    Ok(held.exists([skill])?)
-}
-
-fn remember<V: Copy>(
-    known: &mut HashMap<String, V>,
-    skill: &str,
-    count: impl FnOnce() -> Result<V, Fault>,
-) -> Result<V, Fault> {
-    if let Some(value) = known.get(skill) {
-        return Ok(*value);
-    }
-    let value = count()?;
-    known.insert(skill.to_owned(), value);
-    Ok(value)
-}
-
-/// Returns the number of running runs of a skill.
-pub(super) fn busy(db: &Connection, skill: &str) -> Result<u32, Fault> {
-    let sql = "SELECT count(*) FROM run INDEXED BY run_active \
-               WHERE status = 'running' AND skill = ?1 AND turn IS NOT NULL";
-    Ok(db
-        .prepare_cached(sql)?
-        .query_row([skill], |row| row.get(0))?)
-}
-
-/// SQL: the first or last turn of the runs of skill `?1` with a status, or a default.
-macro_rules! turn_of {
-    ($which:literal, $status:literal, $none:literal) => {
-        concat!(
-            "coalesce((SELECT ",
-            $which,
-            "(turn) FROM run INDEXED BY run_active WHERE status = '",
-            $status,
-            "' AND skill = ?1 AND turn IS NOT NULL), ",
-            $none,
-            ")"
-        )
-    };
-}
-
-pub(super) use turn_of;
-
-fn first_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
-    let sql = concat!(
-        "SELECT min(",
-        turn_of!("min", "queued", "9223372036854775807"),
-        ", ",
-        turn_of!("min", "running", "9223372036854775807"),
-        ", ",
-        turn_of!("min", "waiting", "9223372036854775807"),
-        ")"
-    );
-    Ok(db
-        .prepare_cached(sql)?
-        .query_row([skill], |row| row.get(0))?)
 }
 
 #[cfg(test)]
@@ -290,7 +243,9 @@ mod tests {
     use crate::sqlite::open::migrate_in_memory;
 
     /// A run of one of three skills: its skill, status, limit, whether it starts in turn, and its age.
-    type TestRun = (u8, usize, Option<u32>, bool, i64);
+    ///
+    /// A damaged value of the order, 2, must not end in a search without end.
+    type TestRun = (u8, usize, Option<u32>, i64, i64);
 
     fn store(runs: &[TestRun], held: Option<u8>) -> Connection {
         let db = migrate_in_memory();
@@ -312,29 +267,33 @@ mod tests {
     }
 
     proptest! {
-        /// The two ways to examine queued runs choose the same run.
+        /// Both searches choose the same run.
         #[test]
-        fn groups_have_the_same_oldest_run(
+        fn cohorts_have_the_same_oldest_run(
             runs in vec(
-                (0..3_u8, 0..5_usize, prop::option::of(0..4_u32), any::<bool>(), 0..9_i64),
+                (0..3_u8, 0..5_usize, prop::option::of(0..4_u32), 0..3_i64, 0..9_i64),
                 0..12,
             ),
             held in prop::option::of(0..3_u8),
         ) {
             let db = store(&runs, held);
-            let oldest = |most| {
-                let run = oldest_queued(&db, &mut Counts::default(), most).unwrap();
-                run.map(|run| run.n)
-            };
-            let by_age = oldest(usize::MAX);
-            prop_assert_eq!(oldest(0), by_age);
-            prop_assert_eq!(oldest(2), by_age);
+            let by_age = oldest_queued(&db, &mut Counts::default(), usize::MAX).unwrap();
+            let mut search = CohortSearch::start(&db).unwrap();
+            let mut counts = Counts::default();
+            while !search.examine(&db, &mut counts).unwrap() {}
+            let number = |run: Option<Candidate>| run.map(|run| run.n);
+            let by_age = number(by_age);
+            prop_assert_eq!(number(search.oldest), by_age);
+            for alone in [0, 2] {
+                let both = oldest_queued(&db, &mut Counts::default(), alone).unwrap();
+                prop_assert_eq!(number(both), by_age);
+            }
         }
     }
 
-    /// No query of a group sorts rows or scans an index.
+    /// No query of a cohort sorts rows or scans an index.
     #[test]
-    fn groups_are_found_by_their_index() {
+    fn cohorts_are_found_by_their_index() {
         let db = migrate_in_memory();
         let plan = |sql: &str| {
             let mut steps = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -344,11 +303,11 @@ mod tests {
             steps.unwrap().join("; ")
         };
         assert_eq!(
-            NEXT_GROUPS.map(plan),
+            NEXT_COHORT.map(plan),
             [
-                "SEARCH run USING INDEX run_group (skill=? AND in_turn=? AND skill_limit>?)",
-                "SEARCH run USING INDEX run_group (skill=? AND in_turn>?)",
-                "SEARCH run USING INDEX run_group (skill>?)",
+                "SEARCH run USING INDEX run_cohort (skill=? AND in_turn=? AND skill_limit>?)",
+                "SEARCH run USING INDEX run_cohort (skill=? AND in_turn>?)",
+                "SEARCH run USING INDEX run_cohort (skill>?)",
             ]
         );
     }

@@ -242,7 +242,7 @@ async fn reasons_of_an_older_format_get_a_kind() {
     }
     drop(store);
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch("ALTER TABLE run DROP COLUMN waiting_kind; DROP INDEX event_pause; DROP INDEX run_group; PRAGMA user_version = 4;")
+    old.execute_batch("ALTER TABLE run DROP COLUMN waiting_kind; DROP INDEX event_pause; DROP INDEX run_cohort; PRAGMA user_version = 4;")
         .unwrap();
     for (n, (text, _)) in reasons.iter().enumerate() {
         let sql = "UPDATE run SET status = 'waiting', waiting_for = ?2 WHERE id = ?1";
