@@ -144,11 +144,12 @@ impl Inner {
         own.extend(reply::answer(ending.run, ending.finished, ending.at)?);
         own.extend(unwatched_failure(ending));
         let mut known = ending.skill.cloned();
+        let mut ended_outage = None;
         loop {
             let mut stored = row(ending.finished, ending.at);
             let mut notices = Vec::new();
             if let Some((skill, change, after)) = self
-                .decide_skill_update(ending, &pinned, known.take())
+                .decide_skill_update(ending, &pinned, known.take(), &mut ended_outage)
                 .await?
             {
                 stored.aftermath = Some(Box::new(SkillUpdate {
@@ -193,12 +194,15 @@ impl Inner {
         }
     }
 
-    /// Decides the effects of the end of a run on its skill; `None` if the store has no row of the skill.
+    /// Decides the effects of the end of a run on its skill; `None` if the store has no row of the skill. An
+    /// outage that the run has ended is kept in `ended_outage`: it is no longer stored when the effects are
+    /// decided again.
     async fn decide_skill_update(
         &self,
         ending: &EndedRun<'_>,
         pinned: &PinnedSkill,
         known: Option<Arc<SkillRow>>,
+        ended_outage: &mut Option<KnownOutage>,
     ) -> Result<Option<(Arc<SkillRow>, SkillChange, Vec<Write>)>, Error> {
         let run = ending.run;
         if !pinned.has_row() {
@@ -218,6 +222,13 @@ impl Inner {
             one_shot: timed.is_some_and(|timed| timed.is_one_shot()),
             notify_minutes: self.options.notify_minutes,
         };
+        let outage = match ended_outage {
+            Some(ended) => ended.clone(),
+            None => self.outage_as_known(ending, &row).await?,
+        };
+        if let KnownOutage::Ended(_) = outage {
+            *ended_outage = Some(outage.clone());
+        }
         let (slot, late) = self.slot_of(run);
         let ended = FinishedRun {
             run: run.id.as_str(),
@@ -229,7 +240,7 @@ impl Inner {
             recovery: ending.recovery,
             notified: ending.notified,
             exhausted: ending.exhausted,
-            outage: self.outage_as_known(ending, &row).await?,
+            outage,
             at: ending.at,
             schedule_at: self.base.held_schedule_time().unwrap_or(ending.at),
             zone: &self.base.host_zone(),

@@ -151,7 +151,14 @@ fn decide_success(
     standing.backoff_until = None;
     let alerted = standing.alerted_at.take().is_some();
     let late = lateness(terms, ended, alerted);
-    if alerted && ended.outage != KnownOutage::Notified {
+    let notifies = match &ended.outage {
+        KnownOutage::Unknown => alerted,
+        KnownOutage::Notified => false,
+        // Also if a skill of another process ended the outage at the same time and cleared this alert: the
+        // other run found the outage ended, and sends nothing.
+        KnownOutage::Ended(_) => true,
+    };
+    if notifies {
         let text = format!("`{}` works again: {}", row.text.skill, ended.summary);
         let text = format!("{text}{}{late}", also_affected(&ended.outage));
         decision

@@ -130,11 +130,8 @@ impl Incidents {
     /// Ends an incident that the health report announced. Returns false if it had ended before.
     pub async fn end_reported(&self, outage: &Outage, at: Timestamp) -> Result<bool, Error> {
         let is_over =
-            |incident: &mut Incident| incident.told_by == REPORT && incident.outage == *outage;
-        let (ended, ()) = self
-            .end("", at, |all| (all.extract_if(.., is_over).collect(), ()))
-            .await?;
-        Ok(!ended.is_empty())
+            |incident: &Incident| incident.told_by == REPORT && incident.outage == *outage;
+        self.end_all(is_over, at).await
     }
 
     /// Whether an open incident exists for an outage.
@@ -153,58 +150,63 @@ impl Incidents {
         skill: &str,
         at: Timestamp,
     ) -> Result<Option<EndedIncident>, Error> {
-        let (ended, is_watched) = self
-            .end(skill, at, |all| {
-                let is_over =
-                    |incident: &mut Incident| !incident.watched && incident.skills.contains(skill);
-                let ended = all.extract_if(.., is_over).collect();
-                let mut is_watched = false;
-                for incident in all.iter_mut().filter(|incident| incident.watched) {
-                    is_watched |= incident.skills.remove(skill);
-                }
-                (ended, is_watched)
-            })
-            .await?;
-        if ended.is_empty() && !is_watched {
-            return Ok(None);
+        let _turn = self.turn.lock().await;
+        loop {
+            let mut stored = self.load().await?;
+            let is_over =
+                |incident: &mut Incident| !incident.watched && incident.skills.contains(skill);
+            let ended: Vec<Incident> = stored.all.extract_if(.., is_over).collect();
+            let mut is_watched = false;
+            for incident in stored.all.iter_mut().filter(|incident| incident.watched) {
+                is_watched |= incident.skills.remove(skill);
+            }
+            let mut others = affected_skills(&ended);
+            others.remove(skill);
+            if self.end(&stored, &others, at).await? {
+                return Ok((!ended.is_empty() || is_watched).then_some(EndedIncident {
+                    others,
+                    notified_elsewhere: is_watched,
+                }));
+            }
         }
-        let mut others = affected_skills(&ended);
-        others.remove(skill);
-        Ok(Some(EndedIncident {
-            others,
-            notified_elsewhere: is_watched,
-        }))
     }
 
     /// Ends an incident that a check reported.
     pub async fn end_watched(&self, outage: &Outage, at: Timestamp) -> Result<(), Error> {
-        let is_over = |incident: &mut Incident| incident.watched && incident.outage == *outage;
-        self.end("", at, |all| (all.extract_if(.., is_over).collect(), ()))
-            .await
-            .map(drop)
+        let is_over = |incident: &Incident| incident.watched && incident.outage == *outage;
+        self.end_all(is_over, at).await.map(drop)
     }
 
-    /// Ends the incidents that `change` removes, and clears the alerts of the affected skills except `but`.
-    /// If another process changes the incidents in between, `change` decides again.
-    async fn end<T>(
+    /// Ends incidents and clears the alerts of all affected skills. Returns whether there were any.
+    async fn end_all(
         &self,
-        but: &str,
+        is_over: impl Fn(&Incident) -> bool,
         at: Timestamp,
-        change: impl Fn(&mut Vec<Incident>) -> (Vec<Incident>, T),
-    ) -> Result<(Vec<Incident>, T), Error> {
+    ) -> Result<bool, Error> {
         let _turn = self.turn.lock().await;
         loop {
             let mut stored = self.load().await?;
-            let (ended, more) = change(&mut stored.all);
-            // While the incident is still stored: an affected skill that works again in the meantime must find
-            // the incident or no alert, or it would send a notice of its own.
-            for skill in affected_skills(&ended).iter().filter(|skill| *skill != but) {
-                self.forget_alert(skill, at).await?;
-            }
-            if self.save(&stored).await? {
-                return Ok((ended, more));
+            let ended = stored.all.extract_if(.., |incident| is_over(incident));
+            let ended: Vec<Incident> = ended.collect();
+            if self.end(&stored, &affected_skills(&ended), at).await? {
+                return Ok(!ended.is_empty());
             }
         }
+    }
+
+    /// Clears the alerts of the skills of ended incidents, and stores the remaining incidents like
+    /// [`save`](Self::save). The alerts come first: a skill that works again in the meantime must find the
+    /// incident or no alert, or it would send a notice of its own.
+    async fn end(
+        &self,
+        remaining: &StoredIncidents,
+        skills: &BTreeSet<String>,
+        at: Timestamp,
+    ) -> Result<bool, Error> {
+        for skill in skills {
+            self.forget_alert(skill, at).await?;
+        }
+        self.save(remaining).await
     }
 
     async fn load(&self) -> Result<StoredIncidents, Error> {

@@ -49,3 +49,48 @@ async fn runs_of_two_processes_join_one_incident() {
     assert_eq!(stored.as_array().unwrap().len(), 1, "{stored:#}");
     assert_eq!(reports, 1);
 }
+
+/// All affected skills work again at the same time, in two processes: one run ends the incident and reports
+/// it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_of_two_processes_ends_an_incident() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deft.db");
+    let open = || Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap());
+    let worlds = [open(), open()].map(|store| World::with(store as Arc<dyn Store>, &[], |_| {}));
+    let outage = Outage::Server("mail".to_owned());
+    let names = |process| (0..SKILLS_PER_PROCESS).map(move |n| format!("skill-{process}-{n:02}"));
+    for name in (0..2).flat_map(names) {
+        let incidents = worlds[0].engine.incidents();
+        incidents
+            .join(&outage, &name, "run_1", at("13:00"))
+            .await
+            .unwrap();
+        incidents
+            .join(&outage, &name, &name, at("13:00"))
+            .await
+            .unwrap();
+    }
+
+    let mut ends = Vec::new();
+    for (process, world) in worlds.iter().enumerate() {
+        for name in names(process) {
+            let engine = world.engine.clone();
+            ends.push(tokio::spawn(async move {
+                engine
+                    .incidents()
+                    .end_for(&name, at("13:30"))
+                    .await
+                    .unwrap()
+            }));
+        }
+    }
+    let mut reports = Vec::new();
+    for end in ends {
+        reports.extend(end.await.unwrap());
+    }
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert_eq!(reports[0].others.len(), 2 * SKILLS_PER_PROCESS - 1);
+    let stored = open().setting("incidents").await.unwrap();
+    assert_eq!(stored.as_deref(), Some("[]"));
+}
