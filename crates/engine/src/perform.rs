@@ -216,7 +216,10 @@ impl Performer {
             ..ToolCall::new(tool, args.clone())
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = self.shorten(&request.path, reply).await?;
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(failure) => return Err(self.shorten(&request.path, failure).await),
+        };
         // Secrets in the result are hidden first, so that nothing later can see more than the store.
         let value = self.secrets.hide_value(reply.value);
         if size(&value) > self.engine.options.max_result_bytes {
@@ -380,7 +383,10 @@ impl Performer {
             ..ToolCall::new(&heal.tool, heal.args.clone())
         };
         let result = self.engine.parts.router.call(call).await;
-        let result = self.shorten(&path, result.map(drop)).await;
+        let result = match result {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(self.shorten(&path, failure).await),
+        };
         ActionResult::Healed {
             path,
             result,

@@ -413,7 +413,10 @@ impl Performer {
             ..ToolCall::new(tool, args)
         };
         let reply = self.engine.parts.router.call(call).await;
-        let reply = self.shorten(path, reply).await?;
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(failure) => return Err(self.shorten(path, failure).await),
+        };
         let mut value = self.secrets.hide_value(reply.value);
         // A model that saw a placeholder could pass it to any tool, where it would be replaced by the secret.
         // Only placeholders in the instructions may be used that way.

@@ -3,6 +3,7 @@
 //!
 //! Not here: how long the files are kept (`prune.rs`).
 
+use std::future::ready;
 use std::io;
 use std::path::PathBuf;
 
@@ -20,25 +21,14 @@ const MAX_MESSAGE_BYTES: usize = 2000;
 const MAX_NAME_BYTES: usize = 100;
 
 impl Performer {
-    /// Shortens the message of a failure that is too large for the journal, and writes the full message to a
-    /// file.
-    pub(crate) async fn shorten<T>(
-        &self,
-        path: &Path,
-        result: Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let most = self.engine.options.max_result_bytes.max(MAX_MESSAGE_BYTES);
-        match result {
-            Err(failure) if failure.message.len() > most => {
-                Err(self.shorten_failure(path, failure).await)
-            }
-            usual => usual,
-        }
-    }
-
-    /// Boxed, like [`spill`](Self::spill), so that the futures of all calls do not grow for a rare case.
-    fn shorten_failure(&self, path: &Path, failure: Failure) -> BoxFuture<'static, Failure> {
+    /// Shortens the message of a failure if it is too large for the journal, and writes the full message to a
+    /// file. The future is boxed, like that of [`spill`](Self::spill), so that the futures of all calls do not
+    /// grow for a rare case.
+    pub(crate) fn shorten(&self, path: &Path, failure: Failure) -> BoxFuture<'static, Failure> {
         let (size, limit) = (failure.message.len(), self.engine.options.max_result_bytes);
+        if size <= limit.max(MAX_MESSAGE_BYTES) {
+            return ready(failure).boxed();
+        }
         let whole = Value::from(failure.message.as_str()).to_string();
         let written = self.write_result(path, whole);
         async move {
@@ -100,8 +90,8 @@ impl Performer {
     }
 }
 
-/// Returns the name of a file for a step. It is readable, and different for each step: a path that it cannot
-/// show as it is ends with a digest.
+/// Returns the name of a file for a step. It is readable and, where file names distinguish case, different for
+/// each step: a path that it cannot show as it is ends with a digest.
 fn file_name(path: &str) -> String {
     let is_safe = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     if path.len() <= MAX_NAME_BYTES && path.chars().all(is_safe) {
@@ -127,8 +117,11 @@ mod tests {
         assert_eq!(file_name("a-b"), "a-b");
         assert_eq!(file_name("a/b"), "a-b.c14cddc0");
         assert_eq!(file_name("a#b"), "a-b.8187fc8f");
-        let long = file_name(&"ä".repeat(200));
-        assert_eq!(long, format!("{}.{}", "ä".repeat(50), &long[101..]));
-        assert_eq!(long.len(), 109);
+        let [one, other] = ["x", "y"].map(|end| file_name(&("ä".repeat(50) + end)));
+        assert_ne!(one, other);
+        for name in [one, other] {
+            assert_eq!(name[..101], "ä".repeat(50) + ".");
+            assert_eq!(name.len(), 109);
+        }
     }
 }
