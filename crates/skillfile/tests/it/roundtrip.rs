@@ -4,13 +4,38 @@
 //! texts below `metadata`, so everything except `open.metadata` and `extra` must be equal, and both must be
 //! found below `metadata` as texts.
 
-use deft_model::{Dialect, Object, Skill};
+use std::collections::BTreeSet;
+
+use deft_model::{Body, Choice, Dialect, Object, Skill, StepType};
 use deft_skillfile::{Document, Profile, Schema, has_errors, render, schema};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use crate::strategies;
 use crate::support::{self, parse_at, report};
+
+/// A kind of step that is missing in the strategy would be checked by none of the tests below.
+#[test]
+fn every_kind_of_step_is_generated() {
+    let mut runner = TestRunner::deterministic();
+    let mut types = BTreeSet::new();
+    for _ in 0..100 {
+        let skill = strategies::workflow().new_tree(&mut runner).unwrap();
+        let Body::Steps(workflow) = skill.current().body else {
+            panic!("a workflow has steps");
+        };
+        for step in &workflow.steps {
+            let step_type = step.kind.step_type();
+            types.insert(step_type.word());
+            let calls = step.kind.tool_call().is_some();
+            assert_eq!(step_type.is_tool_call(), calls, "{step_type}");
+        }
+    }
+    let all: BTreeSet<&str> = StepType::WORDS.iter().map(|(word, _)| *word).collect();
+    assert_eq!(types, all);
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]

@@ -254,6 +254,10 @@ fn step(at: usize, draft: &Draft) -> Step {
             .collect()
     };
     step.depends_on = draft.depends.as_ref().map(earlier);
+    if let StepKind::Wait(_) = step.kind {
+        // The loader refuses keys that do nothing in a wait.
+        return step;
+    }
     step.effects = draft.effects;
     step.max_heals = draft.max_heals;
     if draft.heals {

@@ -3,13 +3,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use deft_model::FailureClass;
+use deft_model::{Choice, FailureClass, StepType};
 use deft_wire::event::EventBody;
 use deft_wire::run::StepStatus;
 use deft_workflow::{
     Call, CallIntent, Event, Machine, Next, Path, Rules, dry_run, public, step_views,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use crate::drive::{Driver, Outcome};
 use crate::generate::{GeneratedWorkflow, generated};
@@ -24,6 +26,20 @@ fn driver(generated: &GeneratedWorkflow, seed: u64, pick: Pick) -> Driver {
         ..World::default()
     };
     Driver::new(generated.plan(), Rules::default(), world)
+}
+
+/// A kind of step that is missing in the strategy would be checked by none of the properties.
+#[test]
+fn every_kind_of_step_is_generated() {
+    let mut runner = TestRunner::deterministic();
+    let mut types = HashSet::new();
+    for _ in 0..100 {
+        let workflows = generated().new_tree(&mut runner).unwrap().current();
+        let steps = workflows.root.steps.iter();
+        types.extend(steps.map(|step| step.kind.step_type().word()));
+    }
+    let all: HashSet<&str> = StepType::WORDS.iter().map(|(word, _)| *word).collect();
+    assert_eq!(types, all);
 }
 
 /// Whether it is the intent to have a value checked, which may be repeated.
