@@ -20,7 +20,8 @@ pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
         return Err(refused_error(SYSTEM_FILE));
     }
     if let Some(file) = open_without_links(path) {
-        check(&file.metadata()?)?;
+        let metadata = file.metadata()?;
+        check(&metadata)?;
         check_size(&metadata, max_bytes)?;
         return read_open(file, &metadata, max_bytes);
     }
@@ -45,7 +46,9 @@ fn open_without_links(_: &Path) -> Option<File> {
     None
 }
 
-/// Returns a path from the root without `..`, which is the real path if no part of it is a link.
+/// Returns a path from the root without `..`, which is the real path if no part of it is a link. With a link it
+/// may be another one; then a file could be refused that is not of the system, but never the other way round,
+/// because the real path is checked too.
 fn absolute_path(path: &Path) -> io::Result<PathBuf> {
     let mut absolute = PathBuf::new();
     for part in std::path::absolute(path)?.components() {
