@@ -30,14 +30,15 @@ up:
 	$(FAST) up
 
 # Options of the linker, each used if a program that is linked with it runs here: one copy of functions with equal code,
-# and addresses in a short form, which needs glibc 2.36.
-LINK = $(shell mkdir -p $(TARGET); for option in --icf=all,-z,pack-relative-relocs --icf=all; do \
+# and addresses in a short form, with which the binary needs glibc 2.36 or later.
+LINK_OPTIONS ?= --icf=all -z,pack-relative-relocs
+LINK_ARGS = $(shell mkdir -p $(TARGET); for option in $(LINK_OPTIONS); do \
     echo 'fn main() {}' | rustc -C link-arg=-Wl,$$option -o $(TARGET)/link-probe - 2>/dev/null \
-    && $(TARGET)/link-probe 2>/dev/null && echo "-C link-arg=-Wl,$$option" && break; done)
+    && $(TARGET)/link-probe 2>/dev/null && echo "-C link-arg=-Wl,$$option"; done)
 
 ## The optimised binary for releases and benches; takes several times as long to build as that of `up`.
 release:
-	cargo rustc --release --bin deft -p deft $(LOCKED) -- $(LINK)
+	cargo rustc --release --bin deft -p deft $(LOCKED) -- $(LINK_ARGS)
 
 ## A plain build without any option, by the toolchain that is given: `make plain TOOLCHAIN=+nightly`.
 plain:
