@@ -149,7 +149,15 @@ impl OwnTool {
                 AgentTool::SkillRun | AgentTool::UseSkill | AgentTool::DispatchAgent => true,
                 AgentTool::Skill | AgentTool::GetSkill => false,
             },
-            Self::Record(tool) => tool == RecordTool::QueueTask,
+            Self::Record(tool) => match tool {
+                RecordTool::QueueTask => true,
+                RecordTool::StoreSkill
+                | RecordTool::UpdateSkill
+                | RecordTool::ListSkills
+                | RecordTool::GetSkill
+                | RecordTool::DeleteSkill
+                | RecordTool::GetJobStatus => false,
+            },
             Self::Memory(_) => false,
         }
     }
@@ -158,8 +166,22 @@ impl OwnTool {
     pub fn only_adds(self) -> bool {
         match self {
             Self::Agent(_) => false,
-            Self::Record(tool) => tool == RecordTool::StoreSkill,
-            Self::Memory(tool) => tool == MemoryTool::FactSave,
+            Self::Record(tool) => match tool {
+                RecordTool::StoreSkill => true,
+                RecordTool::UpdateSkill
+                | RecordTool::ListSkills
+                | RecordTool::GetSkill
+                | RecordTool::DeleteSkill
+                | RecordTool::QueueTask
+                | RecordTool::GetJobStatus => false,
+            },
+            Self::Memory(tool) => match tool {
+                MemoryTool::FactSave => true,
+                MemoryTool::ConversationList
+                | MemoryTool::ConversationRead
+                | MemoryTool::FactList
+                | MemoryTool::FactDelete => false,
+            },
         }
     }
 }
