@@ -5,19 +5,28 @@ use std::sync::Arc;
 use deft_model::Outage;
 use deft_store::{Settings as _, Sqlite, SqliteOptions, Store};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::time_world::at;
 use crate::world::World;
 
 const SKILLS_PER_PROCESS: usize = 20;
 
-/// Two engines with handles of their own on one database, as two processes have them.
+fn open(folder: &TempDir) -> Arc<Sqlite> {
+    let path = folder.path().join("deft.db");
+    Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap())
+}
+
+/// Returns two engines with handles of their own on one database, as two processes have them.
+fn open_twice(folder: &TempDir) -> [World; 2] {
+    let world = |store| World::with(store, &[], |_| {});
+    [open(folder), open(folder)].map(|store| world(store as Arc<dyn Store>))
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_of_two_processes_join_one_incident() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deft.db");
-    let open = || Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap());
-    let worlds = [open(), open()].map(|store| World::with(store as Arc<dyn Store>, &[], |_| {}));
+    let worlds = open_twice(&folder);
 
     let mut joins = Vec::new();
     for number in 0..SKILLS_PER_PROCESS {
@@ -39,7 +48,7 @@ async fn runs_of_two_processes_join_one_incident() {
         reports += u32::from(!join.await.unwrap());
     }
 
-    let stored = open().setting("incidents").await.unwrap().unwrap();
+    let stored = open(&folder).setting("incidents").await.unwrap().unwrap();
     let stored: Value = serde_json::from_str(&stored).unwrap();
     let mut skills: Vec<String> = (0..SKILLS_PER_PROCESS)
         .flat_map(|number| [0, 1].map(|process| format!("skill-{process}-{number:02}")))
@@ -55,9 +64,7 @@ async fn runs_of_two_processes_join_one_incident() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_two_processes_ends_an_incident() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deft.db");
-    let open = || Arc::new(Sqlite::open(&path, &SqliteOptions::default()).unwrap());
-    let worlds = [open(), open()].map(|store| World::with(store as Arc<dyn Store>, &[], |_| {}));
+    let worlds = open_twice(&folder);
     let outage = Outage::Server("mail".to_owned());
     let names = |process| (0..SKILLS_PER_PROCESS).map(move |n| format!("skill-{process}-{n:02}"));
     for name in (0..2).flat_map(names) {
@@ -91,6 +98,6 @@ async fn one_of_two_processes_ends_an_incident() {
     }
     assert_eq!(reports.len(), 1, "{reports:?}");
     assert_eq!(reports[0].others.len(), 2 * SKILLS_PER_PROCESS - 1);
-    let stored = open().setting("incidents").await.unwrap();
+    let stored = open(&folder).setting("incidents").await.unwrap();
     assert_eq!(stored.as_deref(), Some("[]"));
 }

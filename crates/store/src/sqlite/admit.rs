@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::fault::{Fault, is_conflict};
 use super::row::{self, maybe, micros, run_columns};
-use super::{append, claim, finish, limits, skills};
+use super::{append, claim, finish, skills};
 use crate::{
     Admission, AdmissionClaim, AdmissionResult, Error, Lease, NewEvent, RunRow, Write, backend,
 };
@@ -196,11 +196,11 @@ fn new_run(run: &Admission, turn: i64) -> NewRun {
 pub(super) fn next_turn(db: &Connection, skill: &str) -> Result<i64, Fault> {
     let sql = concat!(
         "SELECT 1 + max(",
-        limits::turn_of!("max", "queued", "0"),
+        claim::turn_of!("max", "queued", "0"),
         ", ",
-        limits::turn_of!("max", "running", "0"),
+        claim::turn_of!("max", "running", "0"),
         ", ",
-        limits::turn_of!("max", "waiting", "0"),
+        claim::turn_of!("max", "waiting", "0"),
         ")"
     );
     Ok(db

@@ -10,7 +10,6 @@ use crate::Error;
 /// An error inside a transaction.
 ///
 /// `SQLite` errors are translated later, where the path of the file is known.
-#[derive(Debug)]
 pub(super) enum Fault {
     Store(Error),
     Sql(rusqlite::Error),

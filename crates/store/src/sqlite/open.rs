@@ -27,11 +27,10 @@ const FORMATS: &[M<'static>] = &[
     M::up(include_str!("schema_5.sql")),
     M::up(include_str!("schema_6.sql")),
     M::up(include_str!("schema_7.sql")),
-    M::up(include_str!("schema_8.sql")),
 ];
 
 /// The newest format.
-const KNOWN: i64 = 8;
+const KNOWN: i64 = 7;
 
 /// How [`Sqlite`](super::Sqlite) uses its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -301,12 +300,4 @@ fn migrate(db: &mut Connection, path: &Path) -> Result<(), Error> {
 
 fn number(db: &Connection, sql: &str) -> rusqlite::Result<i64> {
     db.query_row(sql, [], |row| row.get(0))
-}
-
-/// Returns an empty database with all tables.
-#[cfg(test)]
-pub(super) fn migrate_in_memory() -> Connection {
-    let mut db = Connection::open_in_memory().unwrap();
-    Migrations::from_slice(FORMATS).to_latest(&mut db).unwrap();
-    db
 }

@@ -211,15 +211,15 @@ async fn a_newer_format_is_refused() {
     let path = folder.path().join("deft.db");
     admit(&open(&path), "r1").await;
     let other = rusqlite::Connection::open(&path).unwrap();
-    other.pragma_update(None, "user_version", 9).unwrap();
+    other.pragma_update(None, "user_version", 8).unwrap();
     let error = refusal(&path);
     let wanted = format!(
-        "the database `{}` has format 9; this version of deft supports formats up to 8",
+        "the database `{}` has format 8; this version of deft supports formats up to 7",
         path.display()
     );
     assert_eq!(error.to_string(), wanted);
     assert!(error.hint().is_some());
-    other.pragma_update(None, "user_version", 8).unwrap();
+    other.pragma_update(None, "user_version", 7).unwrap();
     let run = open(&path).run(&RunId::new("r1")).await.unwrap();
     assert!(run.is_some());
 }
@@ -242,7 +242,7 @@ async fn reasons_of_an_older_format_get_a_kind() {
     }
     drop(store);
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch("ALTER TABLE run DROP COLUMN waiting_kind; DROP INDEX event_pause; DROP INDEX run_cohort; PRAGMA user_version = 4;")
+    old.execute_batch("ALTER TABLE run DROP COLUMN waiting_kind; DROP INDEX event_pause; PRAGMA user_version = 4;")
         .unwrap();
     for (n, (text, _)) in reasons.iter().enumerate() {
         let sql = "UPDATE run SET status = 'waiting', waiting_for = ?2 WHERE id = ?1";
